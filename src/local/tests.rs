@@ -1,0 +1,206 @@
+//! The rules against a store that plays the races which a single session cannot.
+
+use super::*;
+use crate::store::tables::PROCESSED_MESSAGE;
+use std::cell::{Cell, RefCell};
+
+/// What happens at each insert, in turn.
+#[derive(Clone, Copy)]
+enum Insert {
+    Wins,
+    /// Lost to a winner that committed.
+    Loses,
+    /// Lost to a winner whose record is gone again.
+    LosesToAGhost,
+}
+
+#[derive(Default)]
+struct Fake {
+    inserts: RefCell<Vec<Insert>>,
+    record: Cell<Option<i64>>,
+    balance: Cell<Option<i64>>,
+    suppressed: bool,
+    guarded: bool,
+    finds: Cell<usize>,
+}
+
+impl<'a> Store<'a> for Fake {
+    fn find(&self, _: &'static RecordTable, _: &[Value<'a>]) -> Result<Option<Row<'a>>> {
+        self.finds.set(self.finds.get() + 1);
+        Ok(self.record.get().map(|amount| {
+            vec![
+                Value::Bigint(1),
+                Value::Bigint(amount),
+                Value::Null,
+                Value::Timestamp(7),
+            ]
+        }))
+    }
+
+    fn insert(
+        &self,
+        _: &'static RecordTable,
+        _: &[Value<'a>],
+        request: &[Value<'a>],
+    ) -> Result<Option<Value<'a>>> {
+        let Value::Bigint(amount) = request[1] else {
+            return Ok(None);
+        };
+        match self.inserts.borrow_mut().pop() {
+            Some(Insert::Wins) => {
+                self.record.set(Some(amount));
+                Ok(Some(Value::Timestamp(7)))
+            }
+            Some(Insert::Loses) => {
+                self.record.set(Some(amount));
+                Ok(None)
+            }
+            Some(Insert::LosesToAGhost) | None => Ok(None),
+        }
+    }
+
+    fn finish(&self, _: &'static RecordTable, _: &[Value<'a>], _: &[Value<'a>]) -> Result<()> {
+        Ok(())
+    }
+
+    fn balance(&self, _: i64) -> Result<Option<i64>> {
+        Ok(self.balance.get())
+    }
+
+    fn move_balance(&self, _: i64, amount: i64, way: Move) -> Result<Option<i64>> {
+        let moved = match (self.balance.get(), way) {
+            _ if self.suppressed => None,
+            (Some(held), Move::Debit) => (held >= amount).then(|| held - amount),
+            (Some(held), Move::Credit) => Some(held + amount),
+            (None, _) => None,
+        };
+        if moved.is_some() {
+            self.balance.set(moved);
+        }
+        Ok(moved)
+    }
+
+    fn account_is_guarded(&self) -> Result<bool> {
+        Ok(self.guarded)
+    }
+
+    fn schema(&self) -> &str {
+        "s"
+    }
+}
+
+fn fake(inserts: &[Insert], balance: Option<i64>) -> Fake {
+    Fake {
+        inserts: RefCell::new(inserts.iter().rev().copied().collect()),
+        balance: Cell::new(balance),
+        ..Fake::default()
+    }
+}
+
+/// A credit of 5: whether it was replayed, and how often the effect ran.
+fn credit(store: &Fake) -> Result<(bool, usize)> {
+    let runs = Cell::new(0);
+    let request = [Value::Bigint(1), Value::Bigint(5), Value::Null];
+    let call = Call {
+        table: &PROCESSED_MESSAGE,
+        identity: &[],
+        request: &request,
+        account_id: 1,
+    };
+    let compare = |kept: &[Value]| {
+        if kept[..2] == request[..2] {
+            Ok(())
+        } else {
+            Err(Error::Mismatch(vec![]))
+        }
+    };
+    let answer = once(store, &call, compare, || {
+        runs.set(runs.get() + 1);
+        move_balance(store, &call, 5, Move::Credit)?;
+        Ok(vec![])
+    })?;
+    Ok((answer.replayed, runs.get()))
+}
+
+#[test]
+fn the_first_call_executes() {
+    let store = fake(&[Insert::Wins], Some(10));
+    assert_eq!(credit(&store), Ok((false, 1)));
+    assert_eq!(store.balance.get(), Some(15));
+}
+
+#[test]
+fn a_retry_is_answered_without_an_insert() {
+    let store = fake(&[], Some(10));
+    store.record.set(Some(5));
+    assert_eq!(credit(&store), Ok((true, 0)));
+    assert_eq!(store.balance.get(), Some(10));
+}
+
+#[test]
+fn a_loser_looks_again_and_is_answered() {
+    let store = fake(&[Insert::Loses], Some(10));
+    assert_eq!(credit(&store), Ok((true, 0)));
+    assert_eq!(store.finds.get(), 2);
+}
+
+#[test]
+fn a_loser_that_finds_nothing_reserves_again() {
+    let store = fake(
+        &[Insert::LosesToAGhost, Insert::LosesToAGhost, Insert::Wins],
+        Some(10),
+    );
+    assert_eq!(credit(&store), Ok((false, 1)));
+}
+
+#[test]
+fn losing_for_ever_ends_in_a_serialization_failure() {
+    let store = fake(&[], Some(10));
+    assert_eq!(credit(&store), Err(Error::Unsettled));
+    assert_eq!(Error::Unsettled.report().sqlstate, "40001");
+}
+
+#[test]
+fn another_request_under_the_key_is_refused() {
+    let store = fake(&[], Some(10));
+    store.record.set(Some(6));
+    assert!(matches!(credit(&store), Err(Error::Mismatch(_))));
+}
+
+#[test]
+fn a_hidden_account_answers_as_a_missing_one_even_when_it_would_be_a_replay() {
+    let store = Fake {
+        guarded: true,
+        ..fake(&[], None)
+    };
+    store.record.set(Some(5));
+    assert!(matches!(credit(&store), Err(Error::NoAccount { .. })));
+    assert_eq!(store.finds.get(), 0);
+}
+
+#[test]
+fn a_suppressed_update_is_told_from_a_missing_account() {
+    let store = Fake {
+        suppressed: true,
+        ..fake(&[Insert::Wins], Some(10))
+    };
+    assert_eq!(credit(&store), Err(Error::BalanceUnchanged));
+    let store = fake(&[Insert::Wins], None);
+    assert!(matches!(credit(&store), Err(Error::NoAccount { .. })));
+}
+
+#[test]
+fn a_debit_beyond_the_balance_is_refused() {
+    let store = fake(&[], Some(4));
+    let call = Call {
+        table: &PROCESSED_MESSAGE,
+        identity: &[],
+        request: &[],
+        account_id: 1,
+    };
+    assert_eq!(
+        move_balance(&store, &call, 5, Move::Debit),
+        Err(Error::InsufficientBalance)
+    );
+    assert_eq!(move_balance(&store, &call, 4, Move::Debit), Ok(0));
+}

@@ -1,0 +1,200 @@
+//! The always-right way to a table: kept SPI plans.
+
+use super::statements::{Action, Statements};
+use super::tables::{Kind, RecordTable};
+use super::{Move, Store};
+use crate::error::{Error, Result};
+use crate::pg::installation::{Installation, Relation};
+use crate::pg::{errors, roles, values};
+use crate::value::{Row, Value};
+use core::ffi::c_char;
+use pgrx::pg_sys;
+use std::rc::Rc;
+
+/// A store for the length of one call.
+pub struct Spi {
+    installation: Rc<Installation>,
+    /// Row security on `account` applies to the caller, who then acts for himself.
+    guarded: bool,
+}
+
+impl Spi {
+    /// Opens the store of the installation that a function belongs to.
+    pub fn open(function: pg_sys::Oid) -> Result<Self> {
+        let installation = Installation::of(function)?;
+        let account = installation.account()?;
+        // SAFETY: reads the system caches; the third argument asks for no error.
+        let guarded = unsafe {
+            pg_sys::check_enable_rls(account.oid, pg_sys::InvalidOid, true)
+                == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+        };
+        Ok(Spi {
+            installation,
+            guarded,
+        })
+    }
+
+    fn on_record<'a>(
+        &self,
+        action: Action,
+        table: &'static RecordTable,
+        arguments: &[Value<'a>],
+        answer: &[Kind],
+    ) -> Result<Option<Row<'a>>> {
+        let relation = self.installation.record_table(table.number)?;
+        self.as_owner(relation, action, arguments, answer)
+    }
+
+    fn on_account<'a>(&self, action: Action, arguments: &[Value<'a>]) -> Result<Option<i64>> {
+        let account = self.installation.account()?;
+        let row = if self.guarded {
+            self.run(action, arguments, &[Kind::Bigint])?
+        } else {
+            self.as_owner(account, action, arguments, &[Kind::Bigint])?
+        };
+        Ok(row.and_then(|row| match row.first() {
+            Some(Value::Bigint(balance)) => Some(*balance),
+            _ => None,
+        }))
+    }
+
+    fn as_owner<'a>(
+        &self,
+        relation: Relation,
+        action: Action,
+        arguments: &[Value<'a>],
+        answer: &[Kind],
+    ) -> Result<Option<Row<'a>>> {
+        roles::as_owner(relation.owner, || self.run(action, arguments, answer))
+    }
+
+    /// Runs a statement and answers its first row, if it has one.
+    fn run<'a>(
+        &self,
+        action: Action,
+        arguments: &[Value<'a>],
+        answer: &[Kind],
+    ) -> Result<Option<Row<'a>>> {
+        let mut nulls = Vec::with_capacity(arguments.len());
+        let mut datums = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let datum = values::datum(*argument);
+            nulls.push(if datum.is_none() { b'n' } else { b' ' } as c_char);
+            datums.push(datum.unwrap_or(pg_sys::Datum::null()));
+        }
+        // SAFETY: the datums are of the types that the statement was prepared with, and outlive
+        // it. Asking for a writable run makes SPI take a new snapshot for the statement (where
+        // the isolation level has one a statement), and assigns no transaction id to a read.
+        // Everything read is copied out before SPI_finish frees it.
+        unsafe {
+            let outside = pg_sys::CurrentMemoryContext;
+            connect();
+            let plan = Statements::plan(&self.installation, action);
+            pg_sys::SPI_execute_plan(plan, datums.as_mut_ptr(), nulls.as_ptr(), false, 0);
+            let row = if pg_sys::SPI_processed == 0 || pg_sys::SPI_tuptable.is_null() {
+                None
+            } else {
+                let inside = pg_sys::MemoryContextSwitchTo(outside);
+                let row = first_row(answer);
+                pg_sys::MemoryContextSwitchTo(inside);
+                Some(row)
+            };
+            pg_sys::SPI_finish();
+            Ok(row)
+        }
+    }
+}
+
+fn connect() {
+    // SAFETY: paired with SPI_finish by the caller, or undone by the (sub)transaction's abort.
+    unsafe { pg_sys::SPI_connect() };
+}
+
+/// # Safety
+/// SPI holds at least one row, with columns of these kinds, and the current memory context
+/// outlives `'a`.
+unsafe fn first_row<'a>(kinds: &[Kind]) -> Row<'a> {
+    // SAFETY: the caller's promise; SPI counts columns from one.
+    unsafe {
+        let table = pg_sys::SPI_tuptable;
+        let tuple = *(*table).vals;
+        kinds
+            .iter()
+            .zip(1..)
+            .map(|(&kind, column)| {
+                let mut null = false;
+                let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column, &mut null);
+                if null {
+                    Value::Null
+                } else {
+                    values::copied(kind, datum)
+                }
+            })
+            .collect()
+    }
+}
+
+impl<'a> Store<'a> for Spi {
+    fn find(&self, table: &'static RecordTable, identity: &[Value<'a>]) -> Result<Option<Row<'a>>> {
+        let kinds: Vec<Kind> = table.kept().map(|column| column.kind).collect();
+        self.on_record(Action::Find(table.number), table, identity, &kinds)
+    }
+
+    fn insert(
+        &self,
+        table: &'static RecordTable,
+        identity: &[Value<'a>],
+        request: &[Value<'a>],
+    ) -> Result<Option<Value<'a>>> {
+        let arguments = [identity, request].concat();
+        let row = errors::translating(
+            || {
+                self.on_record(
+                    Action::Insert(table.number),
+                    table,
+                    &arguments,
+                    &[table.stamp.kind],
+                )
+            },
+            // While the primary key's index is rebuilt concurrently, ON CONFLICT may arbitrate by
+            // one index and meet the other.
+            |raised| {
+                let constraint =
+                    raised.unique_violation_of(&self.installation.schema, table.name)?;
+                table.is_arbiter(constraint).then_some(Error::Unsettled)
+            },
+        )?;
+        Ok(row.and_then(|row| row.first().copied()))
+    }
+
+    fn finish(
+        &self,
+        table: &'static RecordTable,
+        identity: &[Value<'a>],
+        result: &[Value<'a>],
+    ) -> Result<()> {
+        let arguments = [identity, result].concat();
+        self.on_record(Action::Finish(table.number), table, &arguments, &[])?;
+        Ok(())
+    }
+
+    fn balance(&self, account_id: i64) -> Result<Option<i64>> {
+        self.on_account(Action::Balance, &[Value::Bigint(account_id)])
+    }
+
+    fn move_balance(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>> {
+        let action = match way {
+            Move::Debit => Action::Debit,
+            Move::Credit => Action::Credit,
+        };
+        self.on_account(action, &[Value::Bigint(account_id), Value::Bigint(amount)])
+    }
+
+    fn account_is_guarded(&self) -> Result<bool> {
+        Ok(self.guarded)
+    }
+
+    fn schema(&self) -> &str {
+        &self.installation.schema
+    }
+}
