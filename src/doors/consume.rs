@@ -1,0 +1,84 @@
+//! `consume_once`: a message's amount onto an account, once for a subscriber.
+
+use super::door;
+use crate::admission;
+use crate::error::{Error, Result};
+use crate::local;
+use crate::pg::call::Call;
+use crate::pg::jsonb;
+use crate::request::{self, Difference};
+use crate::store::spi::Spi;
+use crate::store::tables::PROCESSED_MESSAGE;
+use crate::store::Move;
+use crate::value::{Json, Value};
+use pgrx::pg_sys::Datum;
+
+door!(consume_once, "pg_finfo_consume_once", body);
+
+fn body(call: &Call<'_>) -> Result<Datum> {
+    let message = call.json(4);
+    let admitted =
+        admission::consumption(call.text(0), call.uuid(1), call.bigint(2), call.bigint(3))?;
+    let store = Spi::open(call.function())?;
+    let asked = [
+        Value::Bigint(admitted.account_id),
+        Value::Bigint(admitted.amount),
+        message.map_or(Value::Null, Value::Json),
+    ];
+    let consumption = local::Call {
+        table: &PROCESSED_MESSAGE,
+        identity: &[
+            Value::Text(admitted.subscriber),
+            Value::Uuid(admitted.message_id),
+        ],
+        request: &asked,
+        account_id: admitted.account_id,
+    };
+    let mut balance = Value::Null;
+    local::once(
+        &store,
+        &consumption,
+        |kept| compare(kept, &asked),
+        || {
+            let moved = local::move_balance(&store, &consumption, admitted.amount, Move::Credit)?;
+            balance = Value::Bigint(moved);
+            Ok(vec![])
+        },
+    )?;
+    Ok(call.value(balance))
+}
+
+/// Compares what was retained: a row that a statement of the application's own inserted holds the
+/// account alone.
+fn compare(kept: &[Value<'_>], asked: &[Value<'_>]) -> Result<()> {
+    let [account, amount, message] = kept else {
+        return Err(Error::Mismatch(vec![]));
+    };
+    let mut found = Vec::new();
+    if *account != asked[0] {
+        found.push(Difference::column("account_id"));
+    }
+    if *amount != Value::Null {
+        if *amount != asked[1] {
+            found.push(Difference::column("amount"));
+        }
+        found.extend(match (*message, asked[2]) {
+            (Value::Json(kept), Value::Json(asked)) => messages(kept, asked),
+            (Value::Null, Value::Null) => vec![],
+            _ => vec![Difference::column("message")],
+        });
+    }
+    found.truncate(request::MAX_DIFFERENCES);
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Mismatch(found))
+    }
+}
+
+fn messages(kept: Json<'_>, asked: Json<'_>) -> Vec<Difference> {
+    if jsonb::equal(kept, asked) {
+        return vec![];
+    }
+    request::differences("message", &jsonb::tree(kept), &jsonb::tree(asked))
+}

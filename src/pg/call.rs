@@ -1,0 +1,112 @@
+//! A call from SQL: its arguments, and the ways to answer it.
+
+use crate::error::{Error, Result};
+use crate::pg::{errors, values};
+use crate::value::{Json, Text, Value};
+use core::marker::PhantomData;
+use core::ptr::null_mut;
+use pgrx::pg_sys::{self, Datum};
+
+/// A call while it runs. What it borrows lives until it is answered.
+pub struct Call<'a> {
+    frame: pg_sys::FunctionCallInfo,
+    lifetime: PhantomData<&'a ()>,
+}
+
+impl<'a> Call<'a> {
+    /// Runs a door's body and answers with what it returns, or raises its error.
+    ///
+    /// # Safety
+    /// `frame` is the call information that Postgres passed to a function of version 1.
+    pub unsafe fn answer(
+        frame: pg_sys::FunctionCallInfo,
+        body: impl FnOnce(&Call<'a>) -> Result<Datum>,
+    ) -> Datum {
+        let call = Call {
+            frame,
+            lifetime: PhantomData,
+        };
+        match call.check_encoding().and_then(|()| body(&call)) {
+            Ok(datum) => datum,
+            Err(error) => errors::raise(error.report()),
+        }
+    }
+
+    fn check_encoding(&self) -> Result<()> {
+        // SAFETY: reads the database's encoding.
+        if unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_UTF8 as i32 {
+            Ok(())
+        } else {
+            Err(Error::Encoding)
+        }
+    }
+
+    /// The function that was called.
+    pub fn function(&self) -> pg_sys::Oid {
+        // SAFETY: Postgres fills in flinfo for every call by SQL.
+        unsafe { (*(*self.frame).flinfo).fn_oid }
+    }
+
+    fn argument(&self, n: usize) -> Option<Datum> {
+        // SAFETY: the SQL declaration has more than n arguments, and their datums follow the frame.
+        unsafe {
+            debug_assert!(n < (*self.frame).nargs as usize);
+            let argument = (*self.frame).args.as_slice((*self.frame).nargs as usize)[n];
+            (!argument.isnull).then_some(argument.value)
+        }
+    }
+
+    pub fn bigint(&self, n: usize) -> Option<i64> {
+        self.argument(n).map(|datum| datum.value() as i64)
+    }
+
+    pub fn text(&self, n: usize) -> Option<Text<'a>> {
+        // SAFETY: declared as text; arguments and copies of them live as long as the call.
+        self.argument(n)
+            .map(|datum| Text::from_image(unsafe { values::image(datum) }))
+    }
+
+    pub fn json(&self, n: usize) -> Option<Json<'a>> {
+        // SAFETY: declared as jsonb; arguments and copies of them live as long as the call.
+        self.argument(n)
+            .map(|datum| Json::from_image(unsafe { values::image(datum) }))
+    }
+
+    pub fn uuid(&self, n: usize) -> Option<&'a [u8; 16]> {
+        // SAFETY: declared as uuid, which is a pointer to 16 bytes that live as long as the call.
+        self.argument(n)
+            .map(|datum| unsafe { &*datum.cast_mut_ptr::<[u8; 16]>().cast_const() })
+    }
+
+    /// Answers with one value.
+    pub fn value(&self, value: Value<'a>) -> Datum {
+        let datum = values::datum(value);
+        // SAFETY: the frame is Postgres's, and this is where a function says that it returns NULL.
+        unsafe { (*self.frame).isnull = datum.is_none() };
+        datum.unwrap_or(Datum::null())
+    }
+
+    /// Answers a table function with one row.
+    pub fn row(&self, columns: &[Option<Datum>]) -> Datum {
+        // SAFETY: declared as returning a table of as many columns, so that Postgres passes a
+        // ReturnSetInfo, which InitMaterializedSRF checks and fills in.
+        unsafe {
+            pg_sys::InitMaterializedSRF(self.frame, 0);
+            let result = (*self.frame).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            debug_assert_eq!((*(*result).setDesc).natts as usize, columns.len());
+            let mut values: Vec<Datum> = columns
+                .iter()
+                .map(|column| column.unwrap_or(Datum::null()))
+                .collect();
+            let mut nulls: Vec<bool> = columns.iter().map(Option::is_none).collect();
+            pg_sys::tuplestore_putvalues(
+                (*result).setResult,
+                (*result).setDesc,
+                values.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+            );
+            (*self.frame).isnull = true;
+        }
+        Datum::from(null_mut::<u8>())
+    }
+}

@@ -1,0 +1,8 @@
+//! Every unsafe thing outside the stores, each small.
+
+pub mod call;
+pub mod errors;
+pub mod installation;
+pub mod jsonb;
+pub mod roles;
+pub mod values;
