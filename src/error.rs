@@ -27,6 +27,8 @@ pub enum Error {
     },
     /// The balance may be seen and suffices, but a trigger, rule or policy kept it unchanged.
     BalanceUnchanged,
+    /// Another transaction holds the key, and the caller would not wait longer.
+    InProgress,
     /// The same key is being worked on further up in this very transaction.
     OwnEffect,
     /// Won and lost in turn too often, or met a unique index while it was being rebuilt.
@@ -127,6 +129,9 @@ impl Error {
             Error::BalanceUnchanged => Report::new("55000", "balance could not be changed")
                 .reason("idempotency_wrong_state")
                 .hint("Look for a trigger, a rule or a row security policy on table \"account\" that suppresses the update."),
+            Error::InProgress => Report::new("55P03", "another transaction holds the idempotency key")
+                .reason("idempotency_in_progress")
+                .hint("Retry with the same key later, or raise \"idempotency.wait_timeout\"."),
             Error::OwnEffect => Report::new("55000", "idempotency key used inside its own effect")
                 .reason("idempotency_unfinished")
                 .hint("Use another key for the inner call, or make the call after the outer one has ended."),
@@ -182,6 +187,7 @@ mod tests {
             Error::Mismatch(vec![]),
             Error::InsufficientBalance,
             Error::BalanceUnchanged,
+            Error::InProgress,
             Error::OwnEffect,
         ] {
             let report = error.report();

@@ -10,6 +10,7 @@ mod identity;
 mod local;
 mod pg;
 mod request;
+mod settings;
 mod store;
 mod value;
 
@@ -31,6 +32,7 @@ pgrx::extension_sql_file!(
 #[allow(non_snake_case)]
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    settings::define();
     pg::installation::watch();
 }
 

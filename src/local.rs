@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::store::tables::RecordTable;
-use crate::store::{Move, Store};
+use crate::store::{Insertion, Move, Patience, Store};
 use crate::value::{Row, Value};
 
 /// How often a call may lose the key to one that then takes it away again. Each loss has waited
@@ -19,6 +19,8 @@ pub struct Call<'c, 'a> {
     pub request: &'c [Value<'a>],
     /// The account that the effect is about.
     pub account_id: i64,
+    /// How long to wait for another transaction that holds the key.
+    pub patience: Patience,
 }
 
 /// A record, split as the table's descriptor names it.
@@ -78,12 +80,23 @@ pub fn once<'a, S: Store<'a>>(
 }
 
 fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reservation<'a>> {
+    let mut patience = call.patience;
     for _ in 0..ROUNDS {
         if let Some(row) = store.find(call.table, call.identity)? {
             return Ok(Reservation::Found(split(call.table, row)));
         }
-        if let Some(stamp) = store.insert(call.table, call.identity, call.request)? {
-            return Ok(Reservation::Acquired(stamp));
+        if call.patience.is_bounded()
+            && !store.wait_for_holder(call.table, call.identity, call.patience)?
+        {
+            return Err(Error::InProgress);
+        }
+        match store.insert(call.table, call.identity, call.request, patience)? {
+            Insertion::Won(stamp) => return Ok(Reservation::Acquired(stamp)),
+            Insertion::Taken => {}
+            // Either somebody took the key since the look at its holder, which the next look
+            // will tell, or it was no key that was waited for, but the account: for that there
+            // is no limit of ours.
+            Insertion::TimedOut => patience = Patience::FOR_EVER,
         }
     }
     Err(Error::Unsettled)

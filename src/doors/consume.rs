@@ -7,9 +7,10 @@ use crate::local;
 use crate::pg::call::Call;
 use crate::pg::jsonb;
 use crate::request::{self, Difference};
+use crate::settings;
 use crate::store::spi::Spi;
 use crate::store::tables::PROCESSED_MESSAGE;
-use crate::store::Move;
+use crate::store::{Move, Patience};
 use crate::value::{Json, Value};
 use pgrx::pg_sys::Datum;
 
@@ -33,6 +34,7 @@ fn body(call: &Call<'_>) -> Result<Datum> {
         ],
         request: &asked,
         account_id: admitted.account_id,
+        patience: Patience::of(settings::wait_timeout()),
     };
     let mut balance = Value::Null;
     local::once(

@@ -8,9 +8,10 @@ use crate::local::{self, Answer};
 use crate::pg::call::Call;
 use crate::pg::{jsonb, values};
 use crate::request;
+use crate::settings;
 use crate::store::spi::Spi;
 use crate::store::tables::REQUEST_RESULT;
-use crate::store::Move;
+use crate::store::{Move, Patience};
 use crate::value::{Json, Value};
 use pgrx::pg_sys::Datum;
 
@@ -64,6 +65,7 @@ fn debit<'a>(call: &Call<'a>) -> Result<Answer<'a>> {
         ],
         request: &[Value::Json(asked)],
         account_id: debit.account_id,
+        patience: Patience::of(settings::wait_timeout()),
     };
     let answer = local::once(
         &store,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::store::tables::PROCESSED_MESSAGE;
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 /// What happens at each insert, in turn.
 #[derive(Clone, Copy)]
@@ -12,6 +13,8 @@ enum Insert {
     Loses,
     /// Lost to a winner whose record is gone again.
     LosesToAGhost,
+    /// Waited too long for some lock.
+    TimesOut,
 }
 
 #[derive(Default)]
@@ -22,6 +25,8 @@ struct Fake {
     suppressed: bool,
     guarded: bool,
     finds: Cell<usize>,
+    held: bool,
+    patience: Option<Duration>,
 }
 
 impl<'a> Store<'a> for Fake {
@@ -37,25 +42,39 @@ impl<'a> Store<'a> for Fake {
         }))
     }
 
+    fn wait_for_holder(
+        &self,
+        _: &'static RecordTable,
+        _: &[Value<'a>],
+        _: Patience,
+    ) -> Result<bool> {
+        Ok(!self.held)
+    }
+
     fn insert(
         &self,
         _: &'static RecordTable,
         _: &[Value<'a>],
         request: &[Value<'a>],
-    ) -> Result<Option<Value<'a>>> {
+        patience: Patience,
+    ) -> Result<Insertion<'a>> {
         let Value::Bigint(amount) = request[1] else {
-            return Ok(None);
+            return Ok(Insertion::Taken);
         };
         match self.inserts.borrow_mut().pop() {
             Some(Insert::Wins) => {
                 self.record.set(Some(amount));
-                Ok(Some(Value::Timestamp(7)))
+                Ok(Insertion::Won(Value::Timestamp(7)))
             }
             Some(Insert::Loses) => {
                 self.record.set(Some(amount));
-                Ok(None)
+                Ok(Insertion::Taken)
             }
-            Some(Insert::LosesToAGhost) | None => Ok(None),
+            Some(Insert::LosesToAGhost) | None => Ok(Insertion::Taken),
+            Some(Insert::TimesOut) => {
+                assert!(patience.is_bounded());
+                Ok(Insertion::TimedOut)
+            }
         }
     }
 
@@ -106,6 +125,7 @@ fn credit(store: &Fake) -> Result<(bool, usize)> {
         identity: &[],
         request: &request,
         account_id: 1,
+        patience: Patience::of(store.patience),
     };
     let compare = |kept: &[Value]| {
         if kept[..2] == request[..2] {
@@ -197,10 +217,40 @@ fn a_debit_beyond_the_balance_is_refused() {
         identity: &[],
         request: &[],
         account_id: 1,
+        patience: Patience::of(store.patience),
     };
     assert_eq!(
         move_balance(&store, &call, 5, Move::Debit),
         Err(Error::InsufficientBalance)
     );
     assert_eq!(move_balance(&store, &call, 4, Move::Debit), Ok(0));
+}
+
+#[test]
+fn a_held_key_is_waited_for_only_as_long_as_the_caller_would() {
+    let store = Fake {
+        held: true,
+        ..fake(&[Insert::Wins], Some(10))
+    };
+    assert_eq!(
+        credit(&store),
+        Ok((false, 1)),
+        "without a limit the insert itself waits"
+    );
+    let store = Fake {
+        held: true,
+        patience: Some(Duration::ZERO),
+        ..fake(&[Insert::Wins], Some(10))
+    };
+    assert_eq!(credit(&store), Err(Error::InProgress));
+    assert_eq!(store.inserts.borrow().len(), 1, "nothing was inserted");
+}
+
+#[test]
+fn a_wait_for_the_account_is_not_limited() {
+    let store = Fake {
+        patience: Some(Duration::ZERO),
+        ..fake(&[Insert::TimesOut, Insert::Wins], Some(10))
+    };
+    assert_eq!(credit(&store), Ok((false, 1)));
 }

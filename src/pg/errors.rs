@@ -8,6 +8,7 @@ use core::ffi::{c_char, c_int, CStr};
 use core::panic::AssertUnwindSafe;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::{pg_sys, PgLogLevel, PgTryBuilder};
+use std::borrow::Cow;
 
 /// Raises a report as a Postgres error.
 pub fn raise(report: Report) -> ! {
@@ -45,27 +46,56 @@ fn copy(text: Option<&str>) -> *mut c_char {
     unsafe { pg_sys::pnstrdup(text.as_ptr().cast(), text.len()) }
 }
 
-/// What can be asked of an error that Postgres raised.
-pub struct Raised {
-    sqlstate: c_int,
-    constraint: Option<String>,
-    schema: Option<String>,
-    table: Option<String>,
-}
+/// An error that Postgres raised, copied out of its error stack.
+pub struct Raised(*mut pg_sys::ErrorData);
 
 impl Raised {
+    /// Copies the error on top of the error stack into the current memory context.
+    ///
+    /// # Safety
+    /// Called while an error is being caught, and used no longer than that context lives.
+    pub unsafe fn copy() -> Self {
+        // SAFETY: the caller's promise.
+        Raised(unsafe { pg_sys::CopyErrorData() })
+    }
+
+    fn data(&self) -> &pg_sys::ErrorData {
+        // SAFETY: CopyErrorData answered a whole structure, which nobody else refers to.
+        unsafe { &*self.0 }
+    }
+
+    fn field(field: *const c_char) -> Option<Cow<'static, str>> {
+        // SAFETY: the strings of a copied error are NUL-terminated or null, and live as long as
+        // the copy does.
+        (!field.is_null()).then(|| unsafe { CStr::from_ptr(field) }.to_string_lossy())
+    }
+
+    /// Whether a lock was waited for longer than `lock_timeout` allows.
+    pub fn is_lock_timeout(&self) -> bool {
+        self.data().sqlerrcode == encode("55P03")
+    }
+
     /// Whether this is a unique violation in `schema`.`table`; answers the constraint's name.
-    pub fn unique_violation_of(&self, schema: &str, table: &str) -> Option<&str> {
-        let same = |field: &Option<String>, name| field.as_deref() == Some(name);
-        (self.sqlstate == encode("23505") && same(&self.schema, schema) && same(&self.table, table))
-            .then_some(self.constraint.as_deref())
-            .flatten()
+    pub fn unique_violation_of(&self, schema: &str, table: &str) -> Option<Cow<'static, str>> {
+        let data = self.data();
+        let same = |field: *const c_char, name: &str| Self::field(field).as_deref() == Some(name);
+        (data.sqlerrcode == encode("23505")
+            && same(data.schema_name, schema)
+            && same(data.table_name, table))
+        .then(|| Self::field(data.constraint_name))
+        .flatten()
+    }
+
+    /// Raises the error again, whole.
+    pub fn throw_again(self) -> ! {
+        // SAFETY: ReThrowError copies the error onto the error stack and unwinds.
+        unsafe { pg_sys::ReThrowError(self.0) };
+        unreachable!("an error was thrown and not raised")
     }
 }
 
-/// Calls `f`. An error that Postgres raises in it ends as whatever error `translate` makes of it,
-/// and goes on unchanged where `translate` has no opinion. Nothing is rolled back here, so the
-/// caller must pass the error on.
+/// Calls `f`. An error that Postgres raises in it ends as the error that `translate` makes of it,
+/// and goes on unchanged where that is none. Nothing is rolled back here.
 pub fn translating<T>(
     f: impl FnOnce() -> Result<T>,
     translate: impl Fn(&Raised) -> Option<Error>,
@@ -76,33 +106,14 @@ pub fn translating<T>(
         .catch_others(move |cause| {
             let translate = &translate;
             if matches!(cause, CaughtError::PostgresError(_)) {
-                if let Some(error) = translate.0(&raised()) {
+                // SAFETY: an error is being caught here.
+                if let Some(error) = translate.0(&unsafe { Raised::copy() }) {
                     return Err(error);
                 }
             }
             cause.rethrow()
         })
         .execute()
-}
-
-/// The error on top of the server's error stack.
-fn raised() -> Raised {
-    // SAFETY: called only while an error is being caught, so that there is one to copy; the
-    // copy's strings are NUL-terminated or null.
-    unsafe {
-        let data = pg_sys::CopyErrorData();
-        let text = |field: *const c_char| {
-            (!field.is_null()).then(|| CStr::from_ptr(field).to_string_lossy().into_owned())
-        };
-        let raised = Raised {
-            sqlstate: (*data).sqlerrcode,
-            constraint: text((*data).constraint_name),
-            schema: text((*data).schema_name),
-            table: text((*data).table_name),
-        };
-        pg_sys::FreeErrorData(data);
-        raised
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,48 @@ pub mod tables;
 
 use crate::error::Result;
 use crate::value::{Row, Value};
+use std::time::{Duration, Instant};
 use tables::RecordTable;
+
+/// How long a call waits for another transaction that holds its key.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// `None` is for ever.
+    until: Option<Instant>,
+}
+
+impl Patience {
+    /// Counts from now; `None` is for ever.
+    pub fn of(limit: Option<Duration>) -> Self {
+        // A limit beyond what the clock can count is as good as for ever.
+        Patience {
+            until: limit.and_then(|limit| Instant::now().checked_add(limit)),
+        }
+    }
+
+    pub const FOR_EVER: Patience = Patience { until: None };
+
+    /// What is left; `None` is for ever.
+    pub fn left(self) -> Option<Duration> {
+        self.until
+            .map(|until| until.saturating_duration_since(Instant::now()))
+    }
+
+    pub fn is_bounded(self) -> bool {
+        self.until.is_some()
+    }
+}
+
+/// How an insert ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insertion<'a> {
+    /// The key is ours since now: the record's stamp.
+    Won(Value<'a>),
+    /// The key is in the table.
+    Taken,
+    /// Some lock was waited for longer than the patience lasted; nothing was done.
+    TimedOut,
+}
 
 /// Which way an amount goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +63,23 @@ pub trait Store<'a> {
     /// table's [`RecordTable::kept`] columns. Writes nothing and waits for nobody.
     fn find(&self, table: &'static RecordTable, identity: &[Value<'a>]) -> Result<Option<Row<'a>>>;
 
-    /// Inserts a pending record, after waiting for whoever else is inserting it. Answers its
-    /// stamp, or nothing where the key is taken.
+    /// Waits for another transaction that has inserted the key or is deleting it. Answers false
+    /// where it would have to wait longer than the patience lasts; the caller then ends the call.
+    fn wait_for_holder(
+        &self,
+        table: &'static RecordTable,
+        identity: &[Value<'a>],
+        patience: Patience,
+    ) -> Result<bool>;
+
+    /// Inserts a pending record, after waiting for whoever else is inserting it.
     fn insert(
         &self,
         table: &'static RecordTable,
         identity: &[Value<'a>],
         request: &[Value<'a>],
-    ) -> Result<Option<Value<'a>>>;
+        patience: Patience,
+    ) -> Result<Insertion<'a>>;
 
     /// Gives a record of this transaction its result.
     fn finish(

@@ -2,12 +2,15 @@
 
 use super::statements::{Action, Statements};
 use super::tables::{Kind, RecordTable};
-use super::{Move, Store};
+use super::{Insertion, Move, Patience, Store};
 use crate::error::{Error, Result};
+use crate::pg::errors::{self, Raised};
 use crate::pg::installation::{Installation, Relation};
-use crate::pg::{errors, roles, values};
+use crate::pg::probe::{self, Holder};
+use crate::pg::{roles, values, waiting};
 use crate::value::{Row, Value};
 use core::ffi::c_char;
+use core::time::Duration;
 use pgrx::pg_sys;
 use std::rc::Rc;
 
@@ -140,31 +143,62 @@ impl<'a> Store<'a> for Spi {
         self.on_record(Action::Find(table.number), table, identity, &kinds)
     }
 
+    fn wait_for_holder(
+        &self,
+        table: &'static RecordTable,
+        identity: &[Value<'a>],
+        patience: Patience,
+    ) -> Result<bool> {
+        let relation = self.installation.record_table(table.number)?;
+        loop {
+            match probe::holder(relation.oid, identity) {
+                Holder::Nobody => return Ok(true),
+                Holder::Speculative(transaction, token) => {
+                    waiting::for_speculation(transaction, token);
+                }
+                Holder::Transaction(transaction) => {
+                    let limit = patience.left().unwrap_or(Duration::MAX);
+                    return waiting::for_transaction(transaction, limit);
+                }
+            }
+        }
+    }
+
     fn insert(
         &self,
         table: &'static RecordTable,
         identity: &[Value<'a>],
         request: &[Value<'a>],
-    ) -> Result<Option<Value<'a>>> {
+        patience: Patience,
+    ) -> Result<Insertion<'a>> {
         let arguments = [identity, request].concat();
+        let insert = || {
+            self.on_record(
+                Action::Insert(table.number),
+                table,
+                &arguments,
+                &[table.stamp.kind],
+            )
+        };
+        // While the primary key's index is rebuilt concurrently, ON CONFLICT may arbitrate by one
+        // index and meet the other.
+        let unsettled = |raised: &Raised| {
+            let constraint = raised.unique_violation_of(&self.installation.schema, table.name)?;
+            table.is_arbiter(&constraint).then_some(Error::Unsettled)
+        };
         let row = errors::translating(
-            || {
-                self.on_record(
-                    Action::Insert(table.number),
-                    table,
-                    &arguments,
-                    &[table.stamp.kind],
-                )
+            || match patience.left() {
+                None => insert().map(Some),
+                // Somebody may take the key between the probe and the insert, which then waits.
+                Some(limit) => waiting::limited(limit, insert),
             },
-            // While the primary key's index is rebuilt concurrently, ON CONFLICT may arbitrate by
-            // one index and meet the other.
-            |raised| {
-                let constraint =
-                    raised.unique_violation_of(&self.installation.schema, table.name)?;
-                table.is_arbiter(constraint).then_some(Error::Unsettled)
-            },
+            unsettled,
         )?;
-        Ok(row.and_then(|row| row.first().copied()))
+        Ok(match row {
+            None => Insertion::TimedOut,
+            Some(None) => Insertion::Taken,
+            Some(Some(row)) => Insertion::Won(row.first().copied().unwrap_or(Value::Null)),
+        })
     }
 
     fn finish(
