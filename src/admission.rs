@@ -1,8 +1,70 @@
-//! May this call come in: are its arguments there, and of a size to be stored.
+//! May this call come in: this caller, in this scope, with arguments that are there and of a size
+//! to be stored.
 
 use crate::error::{Error, Result};
 use crate::identity;
 use crate::value::Text;
+use core::ffi::CStr;
+use std::ffi::CString;
+
+/// What a grant lets a role do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Use,
+    Read,
+    Operate,
+}
+
+impl Access {
+    pub fn named(name: &[u8]) -> Option<Self> {
+        match name {
+            b"use" => Some(Access::Use),
+            b"read" => Some(Access::Read),
+            b"operate" => Some(Access::Operate),
+            _ => None,
+        }
+    }
+}
+
+/// For which scopes a grant is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Scopes {
+    Every,
+    One(Box<[u8]>),
+    /// The one that this setting names at the call.
+    Setting(CString),
+}
+
+/// A grant to a role whose privileges the caller has.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub access: Access,
+    pub scopes: Scopes,
+}
+
+/// Refuses a scope that none of the grants is for. An unset or empty setting names no scope.
+pub fn scope(
+    grants: &[Grant],
+    access: Access,
+    scope: &[u8],
+    setting: impl Fn(&CStr) -> Option<Vec<u8>>,
+) -> Result<()> {
+    let allowed = grants.iter().any(|grant| {
+        grant.access == access
+            && match &grant.scopes {
+                Scopes::Every => true,
+                Scopes::One(one) => **one == *scope,
+                Scopes::Setting(name) => {
+                    !scope.is_empty() && setting(name).is_some_and(|value| value == scope)
+                }
+            }
+    });
+    if allowed {
+        Ok(())
+    } else {
+        Err(Error::Scope)
+    }
+}
 
 /// What a debit needs, admitted.
 pub struct Debit<'a> {
@@ -57,6 +119,59 @@ fn positive(amount: Option<i64>) -> Result<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn grants(scopes: Scopes) -> [Grant; 1] {
+        [Grant {
+            access: Access::Use,
+            scopes,
+        }]
+    }
+
+    #[test]
+    fn a_scope_is_granted_bytewise_and_for_one_access() {
+        let unset = |_: &CStr| None;
+        assert_eq!(scope(&[], Access::Use, b"7", unset), Err(Error::Scope));
+        let seven = grants(Scopes::One(b"7".as_slice().into()));
+        assert_eq!(scope(&seven, Access::Use, b"7", unset), Ok(()));
+        assert_eq!(scope(&seven, Access::Use, b"07", unset), Err(Error::Scope));
+        assert_eq!(
+            scope(&seven, Access::Operate, b"7", unset),
+            Err(Error::Scope)
+        );
+        let every = grants(Scopes::Every);
+        assert_eq!(scope(&every, Access::Use, b"anything", unset), Ok(()));
+        assert_eq!(
+            scope(&every, Access::Read, b"anything", unset),
+            Err(Error::Scope)
+        );
+    }
+
+    #[test]
+    fn a_setting_names_one_scope_and_fails_closed() {
+        let set_to = |value: &'static [u8]| move |_: &CStr| Some(value.to_vec());
+        let tenant = grants(Scopes::Setting(c"app.tenant_id".into()));
+        assert_eq!(scope(&tenant, Access::Use, b"7", set_to(b"7")), Ok(()));
+        assert_eq!(
+            scope(&tenant, Access::Use, b"8", set_to(b"7")),
+            Err(Error::Scope)
+        );
+        assert_eq!(
+            scope(&tenant, Access::Use, b"*", set_to(b"7")),
+            Err(Error::Scope)
+        );
+        assert_eq!(
+            scope(&tenant, Access::Use, b"7", set_to(b"*")),
+            Err(Error::Scope)
+        );
+        assert_eq!(
+            scope(&tenant, Access::Use, b"", set_to(b"")),
+            Err(Error::Scope)
+        );
+        assert_eq!(
+            scope(&tenant, Access::Use, b"7", |_: &CStr| None),
+            Err(Error::Scope)
+        );
+    }
 
     #[test]
     fn key_and_amount_are_refused_before_anything_else() {

@@ -27,6 +27,8 @@ pub enum Error {
     },
     /// The balance may be seen and suffices, but a trigger, rule or policy kept it unchanged.
     BalanceUnchanged,
+    /// No grant, or none for this scope.
+    Scope,
     /// Another transaction holds the key, and the caller would not wait longer.
     InProgress,
     /// The same key is being worked on further up in this very transaction.
@@ -129,6 +131,9 @@ impl Error {
             Error::BalanceUnchanged => Report::new("55000", "balance could not be changed")
                 .reason("idempotency_wrong_state")
                 .hint("Look for a trigger, a rule or a row security policy on table \"account\" that suppresses the update."),
+            Error::Scope => Report::new("42501", "permission denied for the scope of an idempotency key")
+                .reason("idempotency_scope")
+                .hint("The owner of the extension's tables can give it with grant_idempotency()."),
             Error::InProgress => Report::new("55P03", "another transaction holds the idempotency key")
                 .reason("idempotency_in_progress")
                 .hint("Retry with the same key later, or raise \"idempotency.wait_timeout\"."),
@@ -189,6 +194,7 @@ mod tests {
             Error::BalanceUnchanged,
             Error::InProgress,
             Error::OwnEffect,
+            Error::Scope,
         ] {
             let report = error.report();
             let reason = report.constraint.unwrap_or_default();

@@ -23,10 +23,11 @@ pgrx::extension_sql_file!(
     requires = ["tables"]
 );
 pgrx::extension_sql_file!(
-    "../sql/rights.sql",
-    name = "rights",
+    "../sql/grants.sql",
+    name = "grants",
     requires = ["functions"]
 );
+pgrx::extension_sql_file!("../sql/rights.sql", name = "rights", requires = ["grants"]);
 
 /// Called once a backend, when the library is loaded.
 #[allow(non_snake_case)]
@@ -34,6 +35,7 @@ pgrx::extension_sql_file!(
 pub extern "C-unwind" fn _PG_init() {
     settings::define();
     pg::installation::watch();
+    pg::roles::watch();
 }
 
 #[cfg(any(test, feature = "pg_test"))]

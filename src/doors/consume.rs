@@ -1,14 +1,13 @@
 //! `consume_once`: a message's amount onto an account, once for a subscriber.
 
-use super::door;
-use crate::admission;
+use super::{account_scope, door, enter};
+use crate::admission::{self, Access};
 use crate::error::{Error, Result};
 use crate::local;
 use crate::pg::call::Call;
 use crate::pg::jsonb;
 use crate::request::{self, Difference};
 use crate::settings;
-use crate::store::spi::Spi;
 use crate::store::tables::PROCESSED_MESSAGE;
 use crate::store::{Move, Patience};
 use crate::value::{Json, Value};
@@ -20,7 +19,7 @@ fn body(call: &Call<'_>) -> Result<Datum> {
     let message = call.json(4);
     let admitted =
         admission::consumption(call.text(0), call.uuid(1), call.bigint(2), call.bigint(3))?;
-    let store = Spi::open(call.function())?;
+    let store = enter(call, Access::Use, || account_scope(admitted.account_id))?;
     let asked = [
         Value::Bigint(admitted.account_id),
         Value::Bigint(admitted.amount),

@@ -1,15 +1,14 @@
 //! `debit_once` and `debit_request`: an amount off an account, once for a key.
 
-use super::door;
-use crate::admission;
+use super::{account_scope, door, enter};
+use crate::admission::{self, Access};
 use crate::error::{Error, Result};
 use crate::identity::DEBIT;
 use crate::local::{self, Answer};
 use crate::pg::call::Call;
 use crate::pg::{jsonb, values};
-use crate::request;
+use crate::request::differences;
 use crate::settings;
-use crate::store::spi::Spi;
 use crate::store::tables::REQUEST_RESULT;
 use crate::store::{Move, Patience};
 use crate::value::{Json, Value};
@@ -18,24 +17,15 @@ use pgrx::pg_sys::Datum;
 /// The status of a debit that was made, as `run_once` answers it by default.
 const STATUS: i32 = 200;
 
-mod once {
-    super::door!(debit_once, "pg_finfo_debit_once", super::debit_once);
-}
+door!(debit_once, "pg_finfo_debit_once", once);
+door!(debit_request, "pg_finfo_debit_request", request);
 
-mod request_door {
-    super::door!(
-        debit_request,
-        "pg_finfo_debit_request",
-        super::debit_request
-    );
-}
-
-fn debit_once(call: &Call<'_>) -> Result<Datum> {
+fn once(call: &Call<'_>) -> Result<Datum> {
     let answer = debit(call)?;
     Ok(call.value(answer.result[0]))
 }
 
-fn debit_request(call: &Call<'_>) -> Result<Datum> {
+fn request(call: &Call<'_>) -> Result<Datum> {
     let answer = debit(call)?;
     let stamp = values::datum(answer.stamp);
     Ok(call.row(&[
@@ -54,7 +44,7 @@ fn debit_request(call: &Call<'_>) -> Result<Datum> {
 
 fn debit<'a>(call: &Call<'a>) -> Result<Answer<'a>> {
     let debit = admission::debit(call.bigint(0), call.text(1), call.bigint(2))?;
-    let store = Spi::open(call.function())?;
+    let store = enter(call, Access::Use, || account_scope(debit.account_id))?;
     let asked = jsonb::object("amount", debit.amount);
     let call = local::Call {
         table: &REQUEST_RESULT,
@@ -86,7 +76,7 @@ fn debit<'a>(call: &Call<'a>) -> Result<Answer<'a>> {
 fn compare(kept: &[Value<'_>], asked: Json<'_>) -> Result<()> {
     match kept {
         [Value::Json(kept)] if jsonb::equal(*kept, asked) => Ok(()),
-        [Value::Json(kept)] => Err(Error::Mismatch(request::differences(
+        [Value::Json(kept)] => Err(Error::Mismatch(differences(
             "",
             &jsonb::tree(*kept),
             &jsonb::tree(asked),

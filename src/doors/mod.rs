@@ -2,29 +2,51 @@
 //!
 //! The SQL declarations are in `sql/functions.sql`.
 
-pub mod consume;
-pub mod debit;
+mod consume;
+mod debit;
+mod grants;
+
+use crate::admission::{self, Access};
+use crate::error::Result;
+use crate::pg::call::Call;
+use crate::store::grants::{setting, Permit};
+use crate::store::spi::Spi;
+
+/// Opens the store for a call that may use a scope.
+fn enter(call: &Call<'_>, access: Access, scope: impl FnOnce() -> Vec<u8>) -> Result<Spi> {
+    let store = Spi::open(call.function())?;
+    let permit = Permit::of_current_user(store.installation())?;
+    if !permit.free {
+        admission::scope(&permit.grants, access, &scope(), setting)?;
+    }
+    Ok(store)
+}
+
+/// The scope that an account is: its id, in digits.
+fn account_scope(account_id: i64) -> Vec<u8> {
+    account_id.to_string().into_bytes()
+}
 
 /// Exports a door to Postgres under its SQL function's name.
 macro_rules! door {
     ($name:ident, $info:literal, $body:path) => {
-        #[doc(hidden)]
-        #[export_name = $info]
-        pub extern "C" fn info() -> &'static pgrx::pg_sys::Pg_finfo_record {
-            const VERSION_1: pgrx::pg_sys::Pg_finfo_record =
-                pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
-            &VERSION_1
-        }
+        const _: () = {
+            #[export_name = $info]
+            extern "C" fn info() -> &'static pgrx::pg_sys::Pg_finfo_record {
+                const VERSION_1: pgrx::pg_sys::Pg_finfo_record =
+                    pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
+                &VERSION_1
+            }
 
-        #[doc(hidden)]
-        #[no_mangle]
-        #[pgrx::pg_guard]
-        pub extern "C-unwind" fn $name(
-            frame: pgrx::pg_sys::FunctionCallInfo,
-        ) -> pgrx::pg_sys::Datum {
-            // SAFETY: Postgres calls this as a function of version 1, as declared above.
-            unsafe { $crate::pg::call::Call::answer(frame, |call| $body(call)) }
-        }
+            #[no_mangle]
+            #[pgrx::pg_guard]
+            extern "C-unwind" fn $name(
+                frame: pgrx::pg_sys::FunctionCallInfo,
+            ) -> pgrx::pg_sys::Datum {
+                // SAFETY: Postgres calls this as a function of version 1, as declared above.
+                unsafe { $crate::pg::call::Call::answer(frame, |call| $body(call)) }
+            }
+        };
     };
 }
 use door;

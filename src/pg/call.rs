@@ -78,6 +78,23 @@ impl<'a> Call<'a> {
             .map(|datum| unsafe { &*datum.cast_mut_ptr::<[u8; 16]>().cast_const() })
     }
 
+    /// The table whose trigger this call is, if it is one.
+    pub fn triggering_table(&self) -> Option<pg_sys::Oid> {
+        // SAFETY: a call's context is null or a node, and a node of this type is TriggerData,
+        // whose relation is open.
+        unsafe {
+            let context = (*self.frame).context;
+            let is_trigger =
+                !context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData;
+            is_trigger.then(|| (*(*context.cast::<pg_sys::TriggerData>()).tg_relation).rd_id)
+        }
+    }
+
+    /// Answers a trigger that changes no row.
+    pub fn nothing(&self) -> Datum {
+        Datum::null()
+    }
+
     /// Answers with one value.
     pub fn value(&self, value: Value<'a>) -> Datum {
         let datum = values::datum(value);

@@ -4,15 +4,15 @@
 //! tables even when the extension was dropped between them and created again elsewhere.
 
 use crate::error::{Error, Result};
-use crate::store::tables::{ACCOUNT, TABLES};
+use crate::store::tables::{ACCOUNT, GRANT, TABLES};
 use core::cell::{Cell, RefCell};
 use core::ffi::CStr;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CString;
 use std::rc::Rc;
 
-/// How many tables there are: `account` first, then the record tables by number.
-pub const RELATIONS: usize = 1 + TABLES.len();
+/// How many tables there are: the grants, `account`, then the record tables by number.
+const RELATIONS: usize = 2 + TABLES.len();
 
 /// A table, as far as calling it needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -41,16 +41,21 @@ thread_local! {
 /// The name of the table at a place in [`Installation::relations`].
 fn table_name(place: usize) -> &'static str {
     match place {
-        0 => ACCOUNT,
-        record => TABLES[record - 1].name,
+        0 => GRANT,
+        1 => ACCOUNT,
+        record => TABLES[record - 2].name,
     }
 }
 
 impl Installation {
     /// The installation that a function belongs to.
     pub fn of(function: Oid) -> Result<Rc<Installation>> {
-        // SAFETY: a look-up in the system cache.
-        let namespace = unsafe { pg_sys::get_func_namespace(function) };
+        // SAFETY: hears of what other sessions have committed, a revoked grant above all, as every
+        // lock on a table does; then a look-up in the system cache.
+        let namespace = unsafe {
+            pg_sys::AcceptInvalidationMessages();
+            pg_sys::get_func_namespace(function)
+        };
         let current = CURRENT.with_borrow(Option::clone);
         if let Some(current) = current {
             if current.namespace == namespace && current.epoch == EPOCH.get() {
@@ -89,13 +94,22 @@ impl Installation {
         })
     }
 
-    pub fn account(&self) -> Result<Relation> {
+    /// Changes whenever one of the tables, or a grant, may have changed.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    pub fn grants(&self) -> Result<Relation> {
         self.relation(0)
+    }
+
+    pub fn account(&self) -> Result<Relation> {
+        self.relation(1)
     }
 
     /// A record table, by its number.
     pub fn record_table(&self, number: usize) -> Result<Relation> {
-        self.relation(number + 1)
+        self.relation(number + 2)
     }
 
     fn relation(&self, place: usize) -> Result<Relation> {
@@ -123,6 +137,12 @@ fn look_up_table(name: &'static str, namespace: Oid) -> Option<Relation> {
         pg_sys::relation_close(relation, pg_sys::NoLock as i32);
         Some(Relation { oid, owner })
     }
+}
+
+/// Makes every session, this one included, look again at a table when this transaction commits.
+pub fn announce_change(table: Oid) {
+    // SAFETY: queues an invalidation message; the table is locked by the statement that changed it.
+    unsafe { pg_sys::CacheInvalidateRelcacheByRelid(table) };
 }
 
 /// Asks Postgres to tell when a table or a schema changes. Called once a backend.

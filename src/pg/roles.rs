@@ -1,11 +1,50 @@
-//! Acting as the owner of a table, for a constant statement.
+//! Who calls, what that role may, and acting as the owner of a table for a constant statement.
 
+use core::cell::Cell;
 use pgrx::pg_sys;
+
+thread_local! {
+    /// Counts the changes to roles and memberships.
+    static MEMBERSHIPS: Cell<u64> = const { Cell::new(0) };
+}
 
 /// The role in whose name statements run now.
 pub fn current_user() -> pg_sys::Oid {
     // SAFETY: reads a variable of the backend.
     unsafe { pg_sys::GetUserId() }
+}
+
+/// Whether a role has the privileges of another: is it, inherits them, or is a superuser.
+pub fn has_privileges_of(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    // SAFETY: reads the system caches.
+    unsafe { pg_sys::has_privs_of_role(member, role) }
+}
+
+/// Changes whenever a role or a membership may have changed.
+pub fn memberships_epoch() -> u64 {
+    MEMBERSHIPS.get()
+}
+
+/// Asks Postgres to tell when a role or a membership changes. Called once a backend.
+pub fn watch() {
+    for cache in [
+        pg_sys::SysCacheIdentifier::AUTHMEMROLEMEM,
+        pg_sys::SysCacheIdentifier::AUTHOID,
+    ] {
+        // SAFETY: the callback lives as long as the library, which is never unloaded.
+        unsafe {
+            pg_sys::CacheRegisterSyscacheCallback(
+                cache as i32,
+                Some(memberships_changed),
+                pg_sys::Datum::null(),
+            );
+        }
+    }
+}
+
+// Calls nothing of Postgres's and does not panic, so that it needs no guard.
+unsafe extern "C-unwind" fn memberships_changed(_argument: pg_sys::Datum, _cache: i32, _hash: u32) {
+    MEMBERSHIPS.set(MEMBERSHIPS.get() + 1);
 }
 
 /// Runs `f` in the name of `owner`, as foreign keys do, and without the caller's search path: a

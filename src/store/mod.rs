@@ -1,5 +1,7 @@
 //! What the rules ask of a store. A store keeps and finds; it decides nothing.
 
+mod execute;
+pub mod grants;
 pub mod spi;
 mod statements;
 pub mod tables;

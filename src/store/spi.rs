@@ -1,5 +1,6 @@
 //! The always-right way to a table: kept SPI plans.
 
+use super::execute;
 use super::statements::{Action, Statements};
 use super::tables::{Kind, RecordTable};
 use super::{Insertion, Move, Patience, Store};
@@ -7,9 +8,8 @@ use crate::error::{Error, Result};
 use crate::pg::errors::{self, Raised};
 use crate::pg::installation::{Installation, Relation};
 use crate::pg::probe::{self, Holder};
-use crate::pg::{roles, values, waiting};
+use crate::pg::{roles, waiting};
 use crate::value::{Row, Value};
-use core::ffi::c_char;
 use core::time::Duration;
 use pgrx::pg_sys;
 use std::rc::Rc;
@@ -35,6 +35,10 @@ impl Spi {
             installation,
             guarded,
         })
+    }
+
+    pub fn installation(&self) -> &Installation {
+        &self.installation
     }
 
     fn on_record<'a>(
@@ -71,69 +75,14 @@ impl Spi {
         roles::as_owner(relation.owner, || self.run(action, arguments, answer))
     }
 
-    /// Runs a statement and answers its first row, if it has one.
     fn run<'a>(
         &self,
         action: Action,
         arguments: &[Value<'a>],
         answer: &[Kind],
     ) -> Result<Option<Row<'a>>> {
-        let mut nulls = Vec::with_capacity(arguments.len());
-        let mut datums = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            let datum = values::datum(*argument);
-            nulls.push(if datum.is_none() { b'n' } else { b' ' } as c_char);
-            datums.push(datum.unwrap_or(pg_sys::Datum::null()));
-        }
-        // SAFETY: the datums are of the types that the statement was prepared with, and outlive
-        // it. Asking for a writable run makes SPI take a new snapshot for the statement (where
-        // the isolation level has one a statement), and assigns no transaction id to a read.
-        // Everything read is copied out before SPI_finish frees it.
-        unsafe {
-            let outside = pg_sys::CurrentMemoryContext;
-            connect();
-            let plan = Statements::plan(&self.installation, action);
-            pg_sys::SPI_execute_plan(plan, datums.as_mut_ptr(), nulls.as_ptr(), false, 0);
-            let row = if pg_sys::SPI_processed == 0 || pg_sys::SPI_tuptable.is_null() {
-                None
-            } else {
-                let inside = pg_sys::MemoryContextSwitchTo(outside);
-                let row = first_row(answer);
-                pg_sys::MemoryContextSwitchTo(inside);
-                Some(row)
-            };
-            pg_sys::SPI_finish();
-            Ok(row)
-        }
-    }
-}
-
-fn connect() {
-    // SAFETY: paired with SPI_finish by the caller, or undone by the (sub)transaction's abort.
-    unsafe { pg_sys::SPI_connect() };
-}
-
-/// # Safety
-/// SPI holds at least one row, with columns of these kinds, and the current memory context
-/// outlives `'a`.
-unsafe fn first_row<'a>(kinds: &[Kind]) -> Row<'a> {
-    // SAFETY: the caller's promise; SPI counts columns from one.
-    unsafe {
-        let table = pg_sys::SPI_tuptable;
-        let tuple = *(*table).vals;
-        kinds
-            .iter()
-            .zip(1..)
-            .map(|(&kind, column)| {
-                let mut null = false;
-                let datum = pg_sys::SPI_getbinval(tuple, (*table).tupdesc, column, &mut null);
-                if null {
-                    Value::Null
-                } else {
-                    values::copied(kind, datum)
-                }
-            })
-            .collect()
+        let plan = || Statements::plan(&self.installation, action);
+        Ok(execute::execute(plan, arguments, answer).pop())
     }
 }
 

@@ -3,7 +3,7 @@
 //! A text is made once for each schema. Every name and operator in it is qualified, columns are
 //! listed, and everything that a caller passes is a parameter.
 
-use super::tables::{Column, Kind, RecordTable, ACCOUNT, TABLES};
+use super::tables::{Column, Kind, RecordTable, ACCOUNT, GRANT, TABLES};
 use crate::pg::installation::Installation;
 use crate::pg::values;
 use core::cell::RefCell;
@@ -20,6 +20,7 @@ pub enum Action {
     Balance,
     Debit,
     Credit,
+    Grants,
 }
 
 /// A statement's text and its parameters' types.
@@ -44,10 +45,8 @@ thread_local! {
 impl Statements {
     /// The kept plan of a statement, ready to be run. It is never freed: one that a schema's new
     /// name has made useless may be running further up.
-    ///
-    /// # Safety
-    /// Called with SPI connected and a snapshot active.
-    pub unsafe fn plan(installation: &Installation, action: Action) -> pg_sys::SPIPlanPtr {
+    /// Called with SPI connected.
+    pub fn plan(installation: &Installation, action: Action) -> pg_sys::SPIPlanPtr {
         let kept = STATEMENTS.with_borrow_mut(|statements| {
             if statements.schema != installation.schema {
                 statements.schema.clone_from(&installation.schema);
@@ -55,7 +54,8 @@ impl Statements {
             }
             statements.plans.get(&action).copied()
         });
-        // SAFETY: the caller's promise. No borrow is held here, for preparing may re-enter.
+        // SAFETY: SPI is connected, and a snapshot is active in every call by SQL. No borrow is
+        // held here, for preparing may re-enter.
         unsafe {
             match kept {
                 Some(plan) => {
@@ -158,6 +158,14 @@ fn statement(action: Action, schema: &str) -> Statement {
                  WHERE account_id OPERATOR(pg_catalog.=) $1 RETURNING balance"
             ),
             parameters: vec![Kind::Bigint; 2],
+        },
+        Action::Grants => Statement {
+            text: format!(
+                "SELECT g.role::pg_catalog.oid::pg_catalog.int8, g.access, s.scope, g.scope_setting \
+                 FROM {schema}.{GRANT} AS g \
+                 LEFT JOIN LATERAL pg_catalog.unnest(g.scopes) AS s (scope) ON true"
+            ),
+            parameters: vec![],
         },
     }
 }

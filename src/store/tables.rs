@@ -83,6 +83,9 @@ pub static TABLES: [&RecordTable; 2] = [&REQUEST_RESULT, &PROCESSED_MESSAGE];
 /// The table of balances.
 pub const ACCOUNT: &str = "account";
 
+/// The table of grants.
+pub const GRANT: &str = "idempotency_grant";
+
 impl RecordTable {
     /// What a store answers a look-up with, in this order.
     pub fn kept(&self) -> impl Iterator<Item = &Column> {
