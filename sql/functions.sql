@@ -1,4 +1,11 @@
--- Every argument may be NULL here, so that a missing one raises instead of answering NULL.
+-- The library's doors to an account. Every argument may be NULL here, so that a missing one raises
+-- instead of answering NULL.
+
+CREATE FUNCTION @extschema@.idempotency_announce_change() RETURNS pg_catalog.trigger
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'idempotency_announce_change';
+COMMENT ON FUNCTION @extschema@.idempotency_announce_change() IS
+    'Makes every live session read grants and contracts again at its next call';
 
 CREATE FUNCTION @extschema@.debit_once(
     account_id pg_catalog.int8,

@@ -31,40 +31,46 @@ COMMENT ON CONSTRAINT idempotency_grant_access_check ON @extschema@.idempotency_
 COMMENT ON CONSTRAINT idempotency_grant_scopes_check ON @extschema@.idempotency_grant IS 'Exactly one of scopes and scope_setting';
 COMMENT ON INDEX @extschema@.idempotency_grant_pkey IS 'Serves grant_idempotency() and revoke_idempotency()';
 
-CREATE FUNCTION @extschema@.idempotency_grant_changed() RETURNS pg_catalog.trigger
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'idempotency_grant_changed';
-ALTER FUNCTION @extschema@.idempotency_grant_changed() OWNER TO @extowner@;
-COMMENT ON FUNCTION @extschema@.idempotency_grant_changed() IS
-    'Makes every live session read the grants again at its next call';
-
 CREATE TRIGGER idempotency_grant_changed
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON @extschema@.idempotency_grant
-    FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.idempotency_grant_changed();
+    FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.idempotency_announce_change();
 COMMENT ON TRIGGER idempotency_grant_changed ON @extschema@.idempotency_grant IS
     'A changed grant takes effect at the next call of every session';
 
 CREATE FUNCTION @extschema@.idempotency_privilege(
     OUT access pg_catalog.text,
-    OUT object pg_catalog.text
+    OUT privilege pg_catalog.text
 ) RETURNS SETOF pg_catalog.record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
     VALUES
-        ('use', 'FUNCTION @extschema@.debit_once(pg_catalog.int8, pg_catalog.text, pg_catalog.int8)'),
-        ('use', 'FUNCTION @extschema@.debit_request(pg_catalog.int8, pg_catalog.text, pg_catalog.int8)'),
-        ('use', 'FUNCTION @extschema@.consume_once(pg_catalog.text, pg_catalog.uuid, pg_catalog.int8, pg_catalog.int8, pg_catalog.jsonb)')
+        ('use', 'EXECUTE ON FUNCTION @extschema@.debit_once(pg_catalog.int8, pg_catalog.text, pg_catalog.int8)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.debit_request(pg_catalog.int8, pg_catalog.text, pg_catalog.int8)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.consume_once(pg_catalog.text, pg_catalog.uuid, pg_catalog.int8, pg_catalog.int8, pg_catalog.jsonb)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.run_once(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.jsonb, pg_catalog.regprocedure, pg_catalog.int4, pg_catalog.interval)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.run_sql_once(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text, pg_catalog.int4, pg_catalog.interval)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.reserve_request(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.jsonb, pg_catalog.interval)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.complete_request(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.jsonb, pg_catalog.int4)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.complete_request(pg_catalog.jsonb, pg_catalog.int4)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.refuse_request(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.jsonb, pg_catalog.int4)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.find_request(pg_catalog.text, pg_catalog.text, pg_catalog.text)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.abandon_request(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.interval)'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.current_request()'),
+        ('read', 'SELECT ON @extschema@.idempotency_operations'),
+        ('read', 'EXECUTE ON FUNCTION @extschema@.idempotency_contract_defaults()'),
+        ('operate', 'SELECT ON @extschema@.idempotency_operations'),
+        ('operate', 'EXECUTE ON FUNCTION @extschema@.idempotency_contract_defaults()')
 $function$;
 ALTER FUNCTION @extschema@.idempotency_privilege() OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.idempotency_privilege() IS
-    'What each access lets a role call; for grant_idempotency() and revoke_idempotency()';
+    'What each access gives a role; for grant_idempotency() and revoke_idempotency()';
 
 CREATE FUNCTION @extschema@.idempotency_follow_grants(role pg_catalog.regrole) RETURNS pg_catalog.void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
-    privilege pg_catalog.record;
+    entry pg_catalog.record;
 BEGIN
     IF NOT EXISTS (
         SELECT FROM pg_catalog.pg_roles AS r
@@ -72,27 +78,27 @@ BEGIN
     ) THEN
         RETURN;  -- dropped, and its privileges with it
     END IF;
-    FOR privilege IN
-        SELECT p.object,
+    FOR entry IN
+        SELECT p.privilege,
                pg_catalog.bool_or(g.role IS NOT NULL) AS granted
           FROM @extschema@.idempotency_privilege() AS p
           LEFT JOIN @extschema@.idempotency_grant AS g
             ON g.access OPERATOR(pg_catalog.=) p.access
            AND g.role OPERATOR(pg_catalog.=) idempotency_follow_grants.role
-         GROUP BY p.object
-         ORDER BY p.object
+         GROUP BY p.privilege
+         ORDER BY p.privilege
     LOOP
-        IF privilege.granted THEN
-            EXECUTE pg_catalog.format('GRANT EXECUTE ON %s TO %s', privilege.object, role);
+        IF entry.granted THEN
+            EXECUTE pg_catalog.format('GRANT %s TO %s', entry.privilege, role);
         ELSE
-            EXECUTE pg_catalog.format('REVOKE EXECUTE ON %s FROM %s', privilege.object, role);
+            EXECUTE pg_catalog.format('REVOKE %s FROM %s', entry.privilege, role);
         END IF;
     END LOOP;
 END
 $function$;
 ALTER FUNCTION @extschema@.idempotency_follow_grants(pg_catalog.regrole) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.idempotency_follow_grants(pg_catalog.regrole) IS
-    'Gives and takes EXECUTE so that it follows the grants; for grant_idempotency() and revoke_idempotency()';
+    'Gives and takes privileges so that they follow the grants; for grant_idempotency() and revoke_idempotency()';
 
 CREATE FUNCTION @extschema@.grant_idempotency(
     role pg_catalog.regrole,

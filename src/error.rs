@@ -33,6 +33,19 @@ pub enum Error {
     InProgress,
     /// The same key is being worked on further up in this very transaction.
     OwnEffect,
+    /// This many reservations of the transaction are neither completed nor refused.
+    Unfinished(usize),
+    /// The record is not in the state that the call needs: how it is, and what to do.
+    WrongState {
+        detail: &'static str,
+        hint: &'static str,
+    },
+    /// The key was burnt by `abandon_request`.
+    Abandoned,
+    /// The key was used, and its record has been purged.
+    Gone,
+    /// The effect's function does not exist.
+    NoEffect,
     /// Won and lost in turn too often, or met a unique index while it was being rebuilt.
     Unsettled,
     /// A table of the extension is not where it should be.
@@ -140,6 +153,25 @@ impl Error {
             Error::OwnEffect => Report::new("55000", "idempotency key used inside its own effect")
                 .reason("idempotency_unfinished")
                 .hint("Use another key for the inner call, or make the call after the outer one has ended."),
+            Error::Unfinished(open) => Report::new("55000", "unfinished idempotency reservation")
+                .reason("idempotency_unfinished")
+                .more_detail(&format!("Reservations that are neither completed nor refused: {open}."))
+                .hint("Call complete_request() or refuse_request() for each before the transaction ends, or roll it back."),
+            Error::WrongState { detail, hint } => {
+                Report::new("55000", "idempotency key is in the wrong state for this call")
+                    .reason("idempotency_wrong_state")
+                    .more_detail(detail)
+                    .hint(hint)
+            }
+            Error::Abandoned => Report::new("55000", "idempotency key was abandoned")
+                .reason("idempotency_abandoned")
+                .hint("The client gave this request up: do not perform it. Use a new key for a new request."),
+            Error::Gone => Report::new("55000", "idempotency key was used and its record is gone")
+                .reason("idempotency_gone")
+                .hint("The request was finished longer ago than its retention: do not perform it again."),
+            Error::NoEffect => Report::new("42883", "effect does not exist")
+                .reason("idempotency_invalid_argument")
+                .hint("Name an existing function, as in 'place_order(jsonb)'."),
             Error::Unsettled => Report::new("40001", "could not serialize access to an idempotency key")
                 .hint("Retry the transaction with the same key."),
             Error::NoTable { schema, table } => Report {

@@ -4,10 +4,13 @@
 //! which ask a store (`store`), and returns the same way. What is unsafe lives in `pg` and `store`.
 
 mod admission;
+mod contract;
 mod doors;
 mod error;
+mod guard;
 mod identity;
 mod local;
+mod outcome;
 mod pg;
 mod request;
 mod settings;
@@ -23,9 +26,24 @@ pgrx::extension_sql_file!(
     requires = ["tables"]
 );
 pgrx::extension_sql_file!(
+    "../sql/records.sql",
+    name = "records",
+    requires = ["functions"]
+);
+pgrx::extension_sql_file!(
+    "../sql/contracts.sql",
+    name = "contracts",
+    requires = ["records"]
+);
+pgrx::extension_sql_file!(
+    "../sql/requests.sql",
+    name = "requests",
+    requires = ["contracts"]
+);
+pgrx::extension_sql_file!(
     "../sql/grants.sql",
     name = "grants",
-    requires = ["functions"]
+    requires = ["requests"]
 );
 pgrx::extension_sql_file!("../sql/rights.sql", name = "rights", requires = ["grants"]);
 
@@ -36,6 +54,7 @@ pub extern "C-unwind" fn _PG_init() {
     settings::define();
     pg::installation::watch();
     pg::roles::watch();
+    pg::transaction::watch();
 }
 
 #[cfg(any(test, feature = "pg_test"))]

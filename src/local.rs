@@ -4,6 +4,8 @@
 //! the insert executes, and whoever loses it looks again, in a separate read with a new snapshot.
 
 use crate::error::{Error, Result};
+use crate::guard::{self, How, Identity};
+use crate::identity::CONSUME;
 use crate::store::tables::RecordTable;
 use crate::store::{Insertion, Move, Patience, Store};
 use crate::value::{Row, Value};
@@ -17,8 +19,8 @@ pub struct Call<'c, 'a> {
     pub table: &'static RecordTable,
     pub identity: &'c [Value<'a>],
     pub request: &'c [Value<'a>],
-    /// The account that the effect is about.
-    pub account_id: i64,
+    /// The account that the effect is about, where there is one.
+    pub account_id: Option<i64>,
     /// How long to wait for another transaction that holds the key.
     pub patience: Patience,
 }
@@ -27,59 +29,90 @@ pub struct Call<'c, 'a> {
 pub struct Kept<'a> {
     pub request: Row<'a>,
     pub result: Row<'a>,
+    pub attempt: Row<'a>,
     pub stamp: Value<'a>,
 }
 
-/// What a call ended with.
-pub struct Answer<'a> {
-    /// Whether an earlier call performed the effect.
-    pub replayed: bool,
-    pub result: Row<'a>,
-    pub stamp: Value<'a>,
-}
-
-enum Reservation<'a> {
+pub enum Reservation<'a> {
     /// The key is ours since now: its stamp.
     Acquired(Value<'a>),
     Found(Kept<'a>),
 }
 
-/// Performs `effect` if this call is the first under its identity, and answers with its result;
-/// answers any later call with the stored one, after `compare` has accepted what is kept.
-pub fn once<'a, S: Store<'a>>(
+/// What a call ended with.
+pub enum Once<'a, T> {
+    /// This call performed the effect, which told this; the record's stamp.
+    Performed(T, Value<'a>),
+    /// An earlier call did, and left this.
+    Found(Kept<'a>),
+}
+
+/// Performs `effect` if this call is the first under its identity. The effect answers what is to
+/// be stored, and what it tells the caller.
+pub fn once<'a, S: Store<'a>, T>(
     store: &S,
     call: &Call<'_, 'a>,
-    compare: impl FnOnce(&[Value<'a>]) -> Result<()>,
-    effect: impl FnOnce() -> Result<Row<'a>>,
-) -> Result<Answer<'a>> {
-    // First, so that nobody learns from a replay, a mismatch or a wait what row security hides.
-    if store.account_is_guarded()? && store.balance(call.account_id)?.is_none() {
-        return Err(no_account(store, call));
-    }
+    effect: impl FnOnce() -> Result<(Row<'a>, T)>,
+) -> Result<Once<'a, T>> {
     match reserve(store, call)? {
+        Reservation::Found(kept) => Ok(Once::Found(kept)),
         Reservation::Acquired(stamp) => {
-            let result = effect()?;
+            guard::open(identity(call), How::Running, store.level());
+            let (result, told) = effect()?;
             if !result.is_empty() {
                 store.finish(call.table, call.identity, &result)?;
             }
-            Ok(Answer {
-                replayed: false,
-                result,
-                stamp,
-            })
-        }
-        Reservation::Found(kept) => {
-            compare(&kept.request)?;
-            Ok(Answer {
-                replayed: true,
-                result: kept.result,
-                stamp: kept.stamp,
-            })
+            guard::close_running();
+            Ok(Once::Performed(told, stamp))
         }
     }
 }
 
-fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reservation<'a>> {
+/// An identity as triggers, audit rows and outbox rows are told it.
+pub fn identity(call: &Call<'_, '_>) -> Identity {
+    let part = |value: &Value<'_>| match value {
+        Value::Bigint(n) => n.to_string().into_bytes(),
+        Value::Text(text) => text.bytes().to_vec(),
+        Value::Uuid(bytes) => uuid_text(bytes).into_bytes(),
+        _ => Vec::new(),
+    };
+    match call.identity {
+        [scope, operation, request_key] => Identity {
+            scope: part(scope),
+            operation: part(operation),
+            request_key: part(request_key),
+        },
+        [subscriber, message_id] => Identity {
+            scope: part(subscriber),
+            operation: CONSUME.as_bytes().to_vec(),
+            request_key: part(message_id),
+        },
+        _ => Identity::default(),
+    }
+}
+
+fn uuid_text(bytes: &[u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (place, byte) in bytes.iter().enumerate() {
+        if [4, 6, 8, 10].contains(&place) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+/// Wins the key, or answers what stands at it.
+pub fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reservation<'a>> {
+    if guard::is_busy() && guard::is_open(&identity(call)) == Some(How::Running) {
+        return Err(Error::OwnEffect);
+    }
+    // Before all else, so that nobody learns from a replay, a mismatch or a wait what row security hides.
+    if let Some(account_id) = call.account_id {
+        if store.account_is_guarded()? && store.balance(account_id)?.is_none() {
+            return Err(no_account(store, call.table, account_id));
+        }
+    }
     let mut patience = call.patience;
     for _ in 0..ROUNDS {
         if let Some(row) = store.find(call.table, call.identity)? {
@@ -102,12 +135,23 @@ fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reservati
     Err(Error::Unsettled)
 }
 
+/// Looks a record up.
+pub fn find<'a, S: Store<'a>>(
+    store: &S,
+    table: &'static RecordTable,
+    identity: &[Value<'a>],
+) -> Result<Option<Kept<'a>>> {
+    Ok(store.find(table, identity)?.map(|row| split(table, row)))
+}
+
 fn split<'a>(table: &RecordTable, mut row: Row<'a>) -> Kept<'a> {
     let stamp = row.pop().unwrap_or(Value::Null);
-    let result = row.split_off(table.request.len().min(row.len()));
+    let mut result = row.split_off(table.request.len().min(row.len()));
+    let attempt = result.split_off(table.result.len().min(result.len()));
     Kept {
         request: row,
         result,
+        attempt,
         stamp,
     }
 }
@@ -115,18 +159,19 @@ fn split<'a>(table: &RecordTable, mut row: Row<'a>) -> Kept<'a> {
 /// Moves an amount and answers the new balance, or says why that was not possible.
 pub fn move_balance<'a, S: Store<'a>>(
     store: &S,
-    call: &Call<'_, 'a>,
+    table: &'static RecordTable,
+    account_id: i64,
     amount: i64,
     way: Move,
 ) -> Result<i64> {
     for _ in 0..ROUNDS {
-        if let Some(balance) = store.move_balance(call.account_id, amount, way)? {
+        if let Some(balance) = store.move_balance(account_id, amount, way)? {
             return Ok(balance);
         }
         // The update and this look at the balance are two statements: between them the balance
         // may have risen, which deserves another try.
-        match store.balance(call.account_id)? {
-            None => return Err(no_account(store, call)),
+        match store.balance(account_id)? {
+            None => return Err(no_account(store, table, account_id)),
             Some(balance) if way == Move::Debit && balance < amount => {
                 return Err(Error::InsufficientBalance)
             }
@@ -136,12 +181,12 @@ pub fn move_balance<'a, S: Store<'a>>(
     Err(Error::BalanceUnchanged)
 }
 
-fn no_account<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Error {
+fn no_account<'a, S: Store<'a>>(store: &S, table: &RecordTable, account_id: i64) -> Error {
     Error::NoAccount {
         schema: store.schema().to_owned(),
-        table: call.table.name,
-        constraint: call.table.account_key,
-        account_id: call.account_id,
+        table: table.name,
+        constraint: table.account_key.unwrap_or_default(),
+        account_id,
     }
 }
 

@@ -1,7 +1,19 @@
 //! The settings that a session or a DBA can make.
 
 use core::time::Duration;
-use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting};
+use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
+
+/// What to do with an operation that nobody has defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum UnknownOperations {
+    #[name = c"allow"]
+    Allow,
+    #[name = c"refuse"]
+    Refuse,
+}
+
+static UNKNOWN_OPERATIONS: GucSetting<UnknownOperations> =
+    GucSetting::<UnknownOperations>::new(UnknownOperations::Allow);
 
 static WAIT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(-1);
 
@@ -17,6 +29,14 @@ pub fn define() {
         GucContext::Userset,
         GucFlags::UNIT_MS,
     );
+    GucRegistry::define_enum_guc(
+        c"idempotency.unknown_operations",
+        c"Sets whether an operation may be used that define_operation() has not defined.",
+        c"With refuse, a mistyped operation fails with SQLSTATE 22023 instead of being a new one.",
+        &UNKNOWN_OPERATIONS,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
 }
 
 /// How long to wait for the holder of a key; `None` is for ever.
@@ -24,4 +44,9 @@ pub fn wait_timeout() -> Option<Duration> {
     u64::try_from(WAIT_TIMEOUT.get())
         .ok()
         .map(Duration::from_millis)
+}
+
+/// Whether an operation that nobody has defined is refused.
+pub fn refuses_unknown_operations() -> bool {
+    UNKNOWN_OPERATIONS.get() == UnknownOperations::Refuse
 }

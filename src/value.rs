@@ -52,7 +52,9 @@ varlena!(Json);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     Null,
+    Bool(bool),
     Bigint(i64),
+    Int(i32),
     Text(Text<'a>),
     Uuid(&'a [u8; 16]),
     Json(Json<'a>),

@@ -3,7 +3,7 @@
 use super::{account_scope, door, enter};
 use crate::admission::{self, Access};
 use crate::error::{Error, Result};
-use crate::local;
+use crate::local::{self, Once};
 use crate::pg::call::Call;
 use crate::pg::jsonb;
 use crate::request::{self, Difference};
@@ -32,21 +32,26 @@ fn body(call: &Call<'_>) -> Result<Datum> {
             Value::Uuid(admitted.message_id),
         ],
         request: &asked,
-        account_id: admitted.account_id,
+        account_id: Some(admitted.account_id),
         patience: Patience::of(settings::wait_timeout()),
     };
-    let mut balance = Value::Null;
-    local::once(
-        &store,
-        &consumption,
-        |kept| compare(kept, &asked),
-        || {
-            let moved = local::move_balance(&store, &consumption, admitted.amount, Move::Credit)?;
-            balance = Value::Bigint(moved);
-            Ok(vec![])
-        },
-    )?;
-    Ok(call.value(balance))
+    let once = local::once(&store, &consumption, || {
+        let balance = local::move_balance(
+            &store,
+            &PROCESSED_MESSAGE,
+            admitted.account_id,
+            admitted.amount,
+            Move::Credit,
+        )?;
+        Ok((vec![], balance))
+    })?;
+    match once {
+        Once::Performed(balance, _) => Ok(call.value(Value::Bigint(balance))),
+        Once::Found(kept) => {
+            compare(&kept.request, &asked)?;
+            Ok(call.value(Value::Null))
+        }
+    }
 }
 
 /// Compares what was retained: a row that a statement of the application's own inserted holds the

@@ -1,10 +1,11 @@
 //! `debit_once` and `debit_request`: an amount off an account, once for a key.
 
-use super::{account_scope, door, enter};
+use super::{account_scope, door, enter, pack};
 use crate::admission::{self, Access};
 use crate::error::{Error, Result};
 use crate::identity::DEBIT;
-use crate::local::{self, Answer};
+use crate::local::{self, Kept, Once};
+use crate::outcome::{Outcome, Refusal};
 use crate::pg::call::Call;
 use crate::pg::{jsonb, values};
 use crate::request::differences;
@@ -21,28 +22,16 @@ door!(debit_once, "pg_finfo_debit_once", once);
 door!(debit_request, "pg_finfo_debit_request", request);
 
 fn once(call: &Call<'_>) -> Result<Datum> {
-    let answer = debit(call)?;
-    Ok(call.value(answer.result[0]))
+    let outcome = debit(call)?;
+    Ok(call.value(outcome.response))
 }
 
 fn request(call: &Call<'_>) -> Result<Datum> {
-    let answer = debit(call)?;
-    let stamp = values::datum(answer.stamp);
-    Ok(call.row(&[
-        values::datum(values::text("completed")),
-        Some(Datum::from(answer.replayed)),
-        values::datum(answer.result[0]),
-        Some(Datum::from(STATUS)),
-        None,
-        None,
-        None,
-        None,
-        stamp,
-        stamp,
-    ]))
+    let outcome = debit(call)?;
+    Ok(pack(call, Some(&outcome)))
 }
 
-fn debit<'a>(call: &Call<'a>) -> Result<Answer<'a>> {
+fn debit<'a>(call: &Call<'a>) -> Result<Outcome<'a>> {
     let debit = admission::debit(call.bigint(0), call.text(1), call.bigint(2))?;
     let store = enter(call, Access::Use, || account_scope(debit.account_id))?;
     let asked = jsonb::object("amount", debit.amount);
@@ -54,33 +43,92 @@ fn debit<'a>(call: &Call<'a>) -> Result<Answer<'a>> {
             Value::Text(debit.request_key),
         ],
         request: &[Value::Json(asked)],
-        account_id: debit.account_id,
+        account_id: Some(debit.account_id),
         patience: Patience::of(settings::wait_timeout()),
     };
-    let answer = local::once(
-        &store,
-        &call,
-        |kept| compare(kept, asked),
-        || {
-            let balance = local::move_balance(&store, &call, debit.amount, Move::Debit)?;
-            Ok(vec![Value::Json(jsonb::object("balance", balance))])
-        },
-    )?;
-    match answer.result[0] {
-        // Ours since before the effect, and not finished: this call is part of that effect.
-        Value::Json(reply) if jsonb::is_null(reply) => Err(Error::OwnEffect),
-        _ => Ok(answer),
+    let once = local::once(&store, &call, || {
+        let balance = local::move_balance(
+            &store,
+            &REQUEST_RESULT,
+            debit.account_id,
+            debit.amount,
+            Move::Debit,
+        )?;
+        let reply = Value::Json(jsonb::object("balance", balance));
+        Ok((vec![reply], reply))
+    })?;
+    match once {
+        Once::Performed(reply, stamp) => Ok(completed(false, reply, stamp)),
+        Once::Found(kept) => {
+            compare(&kept, asked)?;
+            Ok(completed(true, kept.result[0], kept.stamp))
+        }
     }
 }
 
-fn compare(kept: &[Value<'_>], asked: Json<'_>) -> Result<()> {
-    match kept {
-        [Value::Json(kept)] if jsonb::equal(*kept, asked) => Ok(()),
-        [Value::Json(kept)] => Err(Error::Mismatch(differences(
+fn completed<'a>(replayed: bool, response: Value<'a>, stamp: Value<'a>) -> Outcome<'a> {
+    Outcome {
+        state: values::text("completed"),
+        replayed,
+        response,
+        http_status: Value::Int(STATUS),
+        refusal: Refusal::NONE,
+        created_at: stamp,
+        completed_at: stamp,
+    }
+}
+
+/// A record as an outcome.
+pub fn told<'a>(kept: &Kept<'a>) -> Outcome<'a> {
+    let whole = completed(true, kept.result[0], kept.stamp);
+    match state(kept) {
+        State::Completed => whole,
+        State::Pending => Outcome {
+            state: values::text("acquired"),
+            replayed: false,
+            response: Value::Null,
+            http_status: Value::Null,
+            completed_at: Value::Null,
+            ..whole
+        },
+        State::Abandoned => Outcome {
+            state: values::text("abandoned"),
+            response: Value::Null,
+            http_status: Value::Null,
+            ..whole
+        },
+    }
+}
+
+/// What a record of an account's requests is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Completed,
+    /// Ours since before the effect, and not finished.
+    Pending,
+    /// Burnt by `abandon_request`: it asks for nothing, and nothing will answer it.
+    Abandoned,
+}
+
+fn state(kept: &Kept<'_>) -> State {
+    let is_null = |value: &Value<'_>| matches!(value, Value::Json(json) if jsonb::is_null(*json));
+    match (is_null(&kept.request[0]), is_null(&kept.result[0])) {
+        (true, true) => State::Abandoned,
+        (false, true) => State::Pending,
+        _ => State::Completed,
+    }
+}
+
+fn compare(kept: &Kept<'_>, asked: Json<'_>) -> Result<()> {
+    match (state(kept), kept.request[0]) {
+        (State::Abandoned, _) => Err(Error::Abandoned),
+        (State::Completed, Value::Json(kept)) if jsonb::equal(kept, asked) => Ok(()),
+        (_, Value::Json(kept)) if !jsonb::equal(kept, asked) => Err(Error::Mismatch(differences(
             "",
-            &jsonb::tree(*kept),
+            &jsonb::tree(kept),
             &jsonb::tree(asked),
         ))),
-        _ => Err(Error::Mismatch(vec![])),
+        // This call is part of the effect that is being performed.
+        _ => Err(Error::OwnEffect),
     }
 }

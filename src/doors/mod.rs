@@ -2,15 +2,22 @@
 //!
 //! The SQL declarations are in `sql/functions.sql`.
 
+mod announce;
 mod consume;
+mod contract;
 mod debit;
-mod grants;
+mod record;
+mod request;
+mod run;
 
 use crate::admission::{self, Access};
 use crate::error::Result;
+use crate::outcome::Outcome;
 use crate::pg::call::Call;
 use crate::store::grants::{setting, Permit};
 use crate::store::spi::Spi;
+use crate::value::Value;
+use pgrx::pg_sys::Datum;
 
 /// Opens the store for a call that may use a scope.
 fn enter(call: &Call<'_>, access: Access, scope: impl FnOnce() -> Vec<u8>) -> Result<Spi> {
@@ -25,6 +32,25 @@ fn enter(call: &Call<'_>, access: Access, scope: impl FnOnce() -> Vec<u8>) -> Re
 /// The scope that an account is: its id, in digits.
 fn account_scope(account_id: i64) -> Vec<u8> {
     account_id.to_string().into_bytes()
+}
+
+/// Answers with an outcome, or with no row.
+fn pack<'a>(call: &Call<'a>, outcome: Option<&Outcome<'a>>) -> Datum {
+    let row = outcome.map(|outcome| {
+        [
+            outcome.state,
+            Value::Bool(outcome.replayed),
+            outcome.response,
+            outcome.http_status,
+            outcome.refusal.sqlstate,
+            outcome.refusal.message,
+            outcome.refusal.detail,
+            outcome.refusal.hint,
+            outcome.created_at,
+            outcome.completed_at,
+        ]
+    });
+    call.rows(row.as_ref().map(<[Value<'_>; 10]>::as_slice))
 }
 
 /// Exports a door to Postgres under its SQL function's name.

@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::pg::{errors, values};
 use crate::value::{Json, Text, Value};
 use core::marker::PhantomData;
-use core::ptr::null_mut;
 use pgrx::pg_sys::{self, Datum};
 
 /// A call while it runs. What it borrows lives until it is answered.
@@ -60,6 +59,23 @@ impl<'a> Call<'a> {
         self.argument(n).map(|datum| datum.value() as i64)
     }
 
+    pub fn int(&self, n: usize) -> Option<i32> {
+        self.argument(n).map(|datum| datum.value() as i32)
+    }
+
+    pub fn oid(&self, n: usize) -> Option<pg_sys::Oid> {
+        self.argument(n)
+            .map(|datum| pg_sys::Oid::from(datum.value() as u32))
+    }
+
+    /// An interval in microseconds; a month counts 30 days, and a day 24 hours.
+    pub fn interval(&self, n: usize) -> Option<i128> {
+        // SAFETY: declared as interval, which is a pointer to a structure of this type.
+        let interval = unsafe { *self.argument(n)?.cast_mut_ptr::<pg_sys::Interval>() };
+        let days = i128::from(interval.month) * 30 + i128::from(interval.day);
+        Some(days * 86_400_000_000 + i128::from(interval.time))
+    }
+
     pub fn text(&self, n: usize) -> Option<Text<'a>> {
         // SAFETY: declared as text; arguments and copies of them live as long as the call.
         self.argument(n)
@@ -103,27 +119,29 @@ impl<'a> Call<'a> {
         datum.unwrap_or(Datum::null())
     }
 
-    /// Answers a table function with one row.
-    pub fn row(&self, columns: &[Option<Datum>]) -> Datum {
+    /// Answers a table function with one row, or with none.
+    pub fn rows(&self, row: Option<&[Value<'a>]>) -> Datum {
         // SAFETY: declared as returning a table of as many columns, so that Postgres passes a
         // ReturnSetInfo, which InitMaterializedSRF checks and fills in.
         unsafe {
             pg_sys::InitMaterializedSRF(self.frame, 0);
             let result = (*self.frame).resultinfo.cast::<pg_sys::ReturnSetInfo>();
-            debug_assert_eq!((*(*result).setDesc).natts as usize, columns.len());
-            let mut values: Vec<Datum> = columns
-                .iter()
-                .map(|column| column.unwrap_or(Datum::null()))
-                .collect();
-            let mut nulls: Vec<bool> = columns.iter().map(Option::is_none).collect();
-            pg_sys::tuplestore_putvalues(
-                (*result).setResult,
-                (*result).setDesc,
-                values.as_mut_ptr(),
-                nulls.as_mut_ptr(),
-            );
+            if let Some(row) = row {
+                debug_assert_eq!((*(*result).setDesc).natts as usize, row.len());
+                let datums = || row.iter().map(|value| values::datum(*value));
+                let mut values: Vec<Datum> = datums()
+                    .map(|datum| datum.unwrap_or(Datum::null()))
+                    .collect();
+                let mut nulls: Vec<bool> = datums().map(|datum| datum.is_none()).collect();
+                pg_sys::tuplestore_putvalues(
+                    (*result).setResult,
+                    (*result).setDesc,
+                    values.as_mut_ptr(),
+                    nulls.as_mut_ptr(),
+                );
+            }
             (*self.frame).isnull = true;
         }
-        Datum::from(null_mut::<u8>())
+        Datum::null()
     }
 }

@@ -38,6 +38,13 @@ fn encode(sqlstate: &str) -> c_int {
     })
 }
 
+/// The reverse of [`encode`].
+fn decode(packed: c_int) -> String {
+    (0..5)
+        .map(|n| (((packed >> (6 * n)) & 0x3F) as u8 + b'0') as char)
+        .collect()
+}
+
 fn copy(text: Option<&str>) -> *mut c_char {
     let Some(text) = text else {
         return core::ptr::null_mut();
@@ -68,6 +75,23 @@ impl Raised {
         // SAFETY: the strings of a copied error are NUL-terminated or null, and live as long as
         // the copy does.
         (!field.is_null()).then(|| unsafe { CStr::from_ptr(field) }.to_string_lossy())
+    }
+
+    /// The SQLSTATE, as five characters.
+    pub fn sqlstate(&self) -> String {
+        decode(self.data().sqlerrcode)
+    }
+
+    pub fn message(&self) -> Option<Cow<'static, str>> {
+        Self::field(self.data().message)
+    }
+
+    pub fn detail(&self) -> Option<Cow<'static, str>> {
+        Self::field(self.data().detail)
+    }
+
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Self::field(self.data().hint)
     }
 
     /// Whether a lock was waited for longer than `lock_timeout` allows.
@@ -123,5 +147,8 @@ mod tests {
         assert_eq!(super::encode("00000"), 0);
         assert_eq!(super::encode("22023"), 2 + (2 << 6) + (2 << 18) + (3 << 24));
         assert_eq!(super::encode("P0001"), (80 - 48) + (1 << 24));
+        for sqlstate in ["00000", "22023", "P0001", "40P01", "XX000", "ZZ999"] {
+            assert_eq!(super::decode(super::encode(sqlstate)), sqlstate);
+        }
     }
 }

@@ -4,15 +4,15 @@
 //! tables even when the extension was dropped between them and created again elsewhere.
 
 use crate::error::{Error, Result};
-use crate::store::tables::{ACCOUNT, GRANT, TABLES};
+use crate::store::tables::{ACCOUNT, CONTRACT, GRANT, TABLES};
 use core::cell::{Cell, RefCell};
 use core::ffi::CStr;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CString;
 use std::rc::Rc;
 
-/// How many tables there are: the grants, `account`, then the record tables by number.
-const RELATIONS: usize = 2 + TABLES.len();
+/// How many tables there are: grants, contracts, `account`, then the record tables by number.
+const RELATIONS: usize = 3 + TABLES.len();
 
 /// A table, as far as calling it needs to know.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,9 @@ thread_local! {
 fn table_name(place: usize) -> &'static str {
     match place {
         0 => GRANT,
-        1 => ACCOUNT,
-        record => TABLES[record - 2].name,
+        1 => CONTRACT,
+        2 => ACCOUNT,
+        record => TABLES[record - 3].name,
     }
 }
 
@@ -104,12 +105,16 @@ impl Installation {
     }
 
     pub fn account(&self) -> Result<Relation> {
+        self.relation(2)
+    }
+
+    pub fn contracts(&self) -> Result<Relation> {
         self.relation(1)
     }
 
     /// A record table, by its number.
     pub fn record_table(&self, number: usize) -> Result<Relation> {
-        self.relation(number + 2)
+        self.relation(number + 3)
     }
 
     fn relation(&self, place: usize) -> Result<Relation> {

@@ -1,10 +1,11 @@
 //! Building, comparing and walking `jsonb`, without going through its text.
 
-use crate::request::{Node, Tree};
+use crate::request::tree::{Node, Tree};
 use crate::value::Json;
 use core::ffi::{c_char, CStr};
 use core::ptr::null_mut;
 use pgrx::pg_sys::{self, jbvType, JsonbIteratorToken as Token, JsonbValue};
+use std::ffi::CString;
 
 /// `{"name": number}`, in the current memory context.
 pub fn object<'a>(name: &'static str, number: i64) -> Json<'a> {
@@ -12,20 +13,149 @@ pub fn object<'a>(name: &'static str, number: i64) -> Json<'a> {
     // that borrows a static text; the numeric lives in the current context, as does the result.
     unsafe {
         let mut state: *mut pg_sys::JsonbParseState = null_mut();
-        let mut key = value(jbvType::jbvString);
-        key.val.string.len = name.len() as i32;
-        key.val.string.val = name.as_ptr().cast_mut().cast::<c_char>();
+        let mut key = text(name);
         let mut member = value(jbvType::jbvNumeric);
         member.val.numeric = pg_sys::int64_to_numeric(number);
         pg_sys::pushJsonbValue(&mut state, Token::WJB_BEGIN_OBJECT, null_mut());
         pg_sys::pushJsonbValue(&mut state, Token::WJB_KEY, &mut key);
         pg_sys::pushJsonbValue(&mut state, Token::WJB_VALUE, &mut member);
-        let whole = pg_sys::pushJsonbValue(&mut state, Token::WJB_END_OBJECT, null_mut());
+        image(pg_sys::pushJsonbValue(
+            &mut state,
+            Token::WJB_END_OBJECT,
+            null_mut(),
+        ))
+    }
+}
+
+/// JSON's null.
+pub fn null<'a>() -> Json<'a> {
+    let mut tree = Tree::new();
+    tree.add(Node::Null);
+    from_tree(&tree)
+}
+
+/// A tree as `jsonb`, in the current memory context.
+pub fn from_tree<'a>(tree: &Tree) -> Json<'a> {
+    /// What is still to be written.
+    enum Open<'t> {
+        Node(usize, Token::Type),
+        Name(&'t str),
+        End(Token::Type),
+    }
+    let mut open = vec![Open::Node(tree.root, Token::WJB_ELEM)];
+    // SAFETY: the parse state is only what pushJsonbValue made of it; strings borrow from the
+    // tree, which outlives the building; the result lives in the current context. A scalar at the
+    // root is the only element of an array that is marked so, as jsonb wants it.
+    unsafe {
+        let mut state: *mut pg_sys::JsonbParseState = null_mut();
+        let mut whole: *mut JsonbValue = null_mut();
+        let scalar_root = !matches!(tree.top(), Node::Array(_) | Node::Object(_));
+        if scalar_root {
+            let mut array = value(jbvType::jbvArray);
+            array.val.array.rawScalar = true;
+            array.val.array.nElems = 1;
+            pg_sys::pushJsonbValue(&mut state, Token::WJB_BEGIN_ARRAY, &mut array);
+            open.insert(0, Open::End(Token::WJB_END_ARRAY));
+        }
+        while let Some(next) = open.pop() {
+            match next {
+                Open::End(end) => whole = pg_sys::pushJsonbValue(&mut state, end, null_mut()),
+                Open::Name(name) => {
+                    let mut key = text(name);
+                    pg_sys::pushJsonbValue(&mut state, Token::WJB_KEY, &mut key);
+                }
+                Open::Node(index, place) => match tree.node(index) {
+                    Node::Array(elements) => {
+                        pg_sys::pushJsonbValue(&mut state, Token::WJB_BEGIN_ARRAY, null_mut());
+                        open.push(Open::End(Token::WJB_END_ARRAY));
+                        open.extend(
+                            elements
+                                .iter()
+                                .rev()
+                                .map(|&i| Open::Node(i, Token::WJB_ELEM)),
+                        );
+                    }
+                    Node::Object(members) => {
+                        pg_sys::pushJsonbValue(&mut state, Token::WJB_BEGIN_OBJECT, null_mut());
+                        open.push(Open::End(Token::WJB_END_OBJECT));
+                        for (name, index) in members {
+                            open.push(Open::Node(*index, Token::WJB_VALUE));
+                            open.push(Open::Name(name));
+                        }
+                    }
+                    scalar => {
+                        let mut scalar = from_scalar(scalar);
+                        pg_sys::pushJsonbValue(&mut state, place, &mut scalar);
+                    }
+                },
+            }
+        }
+        image(whole)
+    }
+}
+
+/// # Safety
+/// A finished value of pushJsonbValue's.
+unsafe fn image<'a>(whole: *mut JsonbValue) -> Json<'a> {
+    // SAFETY: answers a whole jsonb in the current memory context.
+    unsafe {
         let jsonb = pg_sys::JsonbValueToJsonb(whole).cast::<pg_sys::varlena>();
         Json::from_image(core::slice::from_raw_parts(
             jsonb.cast(),
             pgrx::varsize_any(jsonb),
         ))
+    }
+}
+
+fn text(content: &str) -> JsonbValue {
+    let mut text = value(jbvType::jbvString);
+    text.val.string.len = content.len() as i32;
+    text.val.string.val = content.as_ptr().cast_mut().cast::<c_char>();
+    text
+}
+
+fn from_scalar(node: &Node) -> JsonbValue {
+    match node {
+        Node::Bool(boolean) => {
+            let mut scalar = value(jbvType::jbvBool);
+            scalar.val.boolean = *boolean;
+            scalar
+        }
+        Node::String(string) => text(string),
+        Node::Number(number) => {
+            let number = CString::new(number.as_str()).unwrap_or_default();
+            let mut scalar = value(jbvType::jbvNumeric);
+            // SAFETY: the text is NUL-terminated, and was made by numeric's own output or is a
+            // constant of ours; the numeric is made in the current memory context.
+            let numeric = unsafe {
+                pg_sys::OidInputFunctionCall(
+                    pg_sys::Oid::from(pg_sys::F_NUMERIC_IN),
+                    number.as_ptr().cast_mut(),
+                    pg_sys::InvalidOid,
+                    -1,
+                )
+            };
+            scalar.val.numeric = numeric.cast_mut_ptr();
+            scalar
+        }
+        _ => value(jbvType::jbvNull),
+    }
+}
+
+/// Whether the value is an object with this member.
+pub fn has_member(json: Json<'_>, name: &str) -> bool {
+    // SAFETY: the container is an object, and the key is read only; the answer is allocated or
+    // null.
+    unsafe {
+        let container = root(json);
+        (*container).header & pg_sys::JB_FOBJECT != 0
+            && !pg_sys::getKeyJsonValueFromContainer(
+                container,
+                name.as_ptr().cast(),
+                name.len() as i32,
+                null_mut(),
+            )
+            .is_null()
     }
 }
 
@@ -44,7 +174,7 @@ pub fn equal(a: Json<'_>, b: Json<'_>) -> bool {
 
 /// Whether the value is JSON's null.
 pub fn is_null(json: Json<'_>) -> bool {
-    matches!(tree(json).as_slice(), [Node::Null])
+    matches!(tree(json).top(), Node::Null)
 }
 
 fn root(json: Json<'_>) -> *mut pg_sys::JsonbContainer {
@@ -95,8 +225,7 @@ pub fn tree(json: Json<'_>) -> Tree {
                 },
                 _ => scalar(&at),
             };
-            nodes.push(node);
-            let index = nodes.len() - 1;
+            let index = nodes.add(node);
             match open.last_mut() {
                 Some(Open::Array(elements)) => elements.push(index),
                 Some(Open::Object(members, name)) => members.push((core::mem::take(name), index)),

@@ -1,12 +1,14 @@
 //! Every unsafe thing outside the stores, each small.
 
 pub mod call;
+pub mod effects;
 pub mod errors;
 pub mod installation;
 pub mod jsonb;
 pub mod probe;
 pub mod roles;
 pub mod subtransaction;
+pub mod transaction;
 pub mod values;
 pub mod versions;
 pub mod waiting;

@@ -34,7 +34,9 @@ pub unsafe fn copied_image<'a>(datum: Datum) -> &'a [u8] {
 pub fn datum(value: Value<'_>) -> Option<Datum> {
     match value {
         Value::Null => None,
+        Value::Bool(b) => Some(Datum::from(b)),
         Value::Bigint(n) | Value::Timestamp(n) => Some(Datum::from(n)),
+        Value::Int(n) => Some(Datum::from(n)),
         Value::Text(text) => Some(Datum::from(text.image().as_ptr())),
         Value::Json(json) => Some(Datum::from(json.image().as_ptr())),
         Value::Uuid(uuid) => Some(Datum::from(uuid.as_ptr())),
@@ -51,6 +53,7 @@ pub unsafe fn copied<'a>(kind: Kind, datum: Datum) -> Value<'a> {
         match kind {
             Kind::Bigint => Value::Bigint(datum.value() as i64),
             Kind::Timestamp => Value::Timestamp(datum.value() as i64),
+            Kind::Int => Value::Int(datum.value() as i32),
             Kind::Text => Value::Text(Text::from_image(copied_image(datum))),
             Kind::Json => Value::Json(Json::from_image(copied_image(datum))),
             Kind::Uuid => {
@@ -66,6 +69,7 @@ pub unsafe fn copied<'a>(kind: Kind, datum: Datum) -> Value<'a> {
 pub fn type_of(kind: Kind) -> pg_sys::Oid {
     match kind {
         Kind::Bigint => pg_sys::INT8OID,
+        Kind::Int => pg_sys::INT4OID,
         Kind::Text => pg_sys::TEXTOID,
         Kind::Uuid => pg_sys::UUIDOID,
         Kind::Json => pg_sys::JSONBOID,
@@ -74,7 +78,12 @@ pub fn type_of(kind: Kind) -> pg_sys::Oid {
 }
 
 /// A text of the extension's own, in the current memory context.
-pub fn text<'a>(content: &'static str) -> Value<'a> {
+pub fn text<'a>(content: &str) -> Value<'a> {
+    bytes(content.as_bytes())
+}
+
+/// A text from bytes that are valid in the database's encoding, in the current memory context.
+pub fn bytes<'a>(content: &[u8]) -> Value<'a> {
     // SAFETY: allocates what it fills: a header that tells the whole size, then the content.
     unsafe {
         let size = VARLENA_HEADER + content.len();
@@ -82,5 +91,13 @@ pub fn text<'a>(content: &'static str) -> Value<'a> {
         pgrx::set_varsize_4b(image.cast(), size as i32);
         core::ptr::copy_nonoverlapping(content.as_ptr(), image.add(VARLENA_HEADER), content.len());
         Value::Text(Text::from_image(core::slice::from_raw_parts(image, size)))
+    }
+}
+
+/// The same as a text of its own.
+pub fn own_text<'a>(content: &[u8]) -> Option<Text<'a>> {
+    match bytes(content) {
+        Value::Text(text) => Some(text),
+        _ => None,
     }
 }

@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 /// rows. `plan` is called with SPI connected.
 pub fn execute<'a>(
     plan: impl FnOnce() -> pg_sys::SPIPlanPtr,
-    arguments: &[Value<'a>],
+    arguments: &[Value<'_>],
     answer: &[Kind],
 ) -> Vec<Row<'a>> {
     // Asking for a writable run makes SPI take the new snapshot, and assigns no transaction id to
@@ -19,12 +19,16 @@ pub fn execute<'a>(
 }
 
 /// Runs a reading statement with what is committed now, whatever the isolation level.
-pub fn read_latest<'a>(plan: impl FnOnce() -> pg_sys::SPIPlanPtr, answer: &[Kind]) -> Vec<Row<'a>> {
+pub fn read_latest<'a>(
+    plan: impl FnOnce() -> pg_sys::SPIPlanPtr,
+    arguments: &[Value<'_>],
+    answer: &[Kind],
+) -> Vec<Row<'a>> {
     // SAFETY: the snapshot is pushed for the statement and popped after it; an error leaves that
     // to the end of the (sub)transaction.
     unsafe {
         pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
-        let rows = run(plan, &[], answer, true);
+        let rows = run(plan, arguments, answer, true);
         pg_sys::PopActiveSnapshot();
         rows
     }
@@ -32,7 +36,7 @@ pub fn read_latest<'a>(plan: impl FnOnce() -> pg_sys::SPIPlanPtr, answer: &[Kind
 
 fn run<'a>(
     plan: impl FnOnce() -> pg_sys::SPIPlanPtr,
-    arguments: &[Value<'a>],
+    arguments: &[Value<'_>],
     answer: &[Kind],
     read_only: bool,
 ) -> Vec<Row<'a>> {

@@ -69,7 +69,7 @@ impl Permit {
 fn read(installation: &Installation, owner: pg_sys::Oid) -> Vec<(pg_sys::Oid, Grant)> {
     let plan = || Statements::plan(installation, Action::Grants);
     let kinds = [Kind::Bigint, Kind::Text, Kind::Text, Kind::Text];
-    let rows = roles::as_owner(owner, || execute::read_latest(plan, &kinds));
+    let rows = roles::as_owner(owner, || execute::read_latest(plan, &[], &kinds));
     rows.iter()
         .filter_map(|row| {
             let [Value::Bigint(role), Value::Text(access), scope, setting] = row[..] else {

@@ -1,5 +1,6 @@
 //! What the rules ask of a store. A store keeps and finds; it decides nothing.
 
+pub mod contracts;
 mod execute;
 pub mod grants;
 pub mod spi;
@@ -83,7 +84,7 @@ pub trait Store<'a> {
         patience: Patience,
     ) -> Result<Insertion<'a>>;
 
-    /// Gives a record of this transaction its result.
+    /// Gives a record of this transaction its result, or fails where that changes no row.
     fn finish(
         &self,
         table: &'static RecordTable,
@@ -100,6 +101,9 @@ pub trait Store<'a> {
 
     /// Whether row security on `account` applies to the caller.
     fn account_is_guarded(&self) -> Result<bool>;
+
+    /// The number of the current (sub)transaction.
+    fn level(&self) -> u32;
 
     /// The schema that the tables are in.
     fn schema(&self) -> &str;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::pg::errors::{self, Raised};
 use crate::pg::installation::{Installation, Relation};
 use crate::pg::probe::{self, Holder};
-use crate::pg::{roles, waiting};
+use crate::pg::{roles, transaction, waiting};
 use crate::value::{Row, Value};
 use core::time::Duration;
 use pgrx::pg_sys;
@@ -157,8 +157,14 @@ impl<'a> Store<'a> for Spi {
         result: &[Value<'a>],
     ) -> Result<()> {
         let arguments = [identity, result].concat();
-        self.on_record(Action::Finish(table.number), table, &arguments, &[])?;
-        Ok(())
+        let stamp = [table.stamp.kind];
+        match self.on_record(Action::Finish(table.number), table, &arguments, &stamp)? {
+            Some(_) => Ok(()),
+            None => Err(Error::WrongState {
+                detail: "The record is not there to be finished.",
+                hint: "Look for a trigger, a rule or a row security policy that suppresses the update.",
+            }),
+        }
     }
 
     fn balance(&self, account_id: i64) -> Result<Option<i64>> {
@@ -175,6 +181,10 @@ impl<'a> Store<'a> for Spi {
 
     fn account_is_guarded(&self) -> Result<bool> {
         Ok(self.guarded)
+    }
+
+    fn level(&self) -> u32 {
+        transaction::level()
     }
 
     fn schema(&self) -> &str {

@@ -3,7 +3,7 @@
 //! A text is made once for each schema. Every name and operator in it is qualified, columns are
 //! listed, and everything that a caller passes is a parameter.
 
-use super::tables::{Column, Kind, RecordTable, ACCOUNT, GRANT, TABLES};
+use super::tables::{Column, Kind, RecordTable, ACCOUNT, CONTRACT, GRANT, TABLES};
 use crate::pg::installation::Installation;
 use crate::pg::values;
 use core::cell::RefCell;
@@ -21,6 +21,7 @@ pub enum Action {
     Debit,
     Credit,
     Grants,
+    Contract,
 }
 
 /// A statement's text and its parameters' types.
@@ -159,6 +160,17 @@ fn statement(action: Action, schema: &str) -> Statement {
             ),
             parameters: vec![Kind::Bigint; 2],
         },
+        Action::Contract => Statement {
+            text: format!(
+                "SELECT key_required::pg_catalog.int4, max_key_bytes, max_request_bytes, \
+                 max_response_bytes, save_refusals::pg_catalog.int4, \
+                 pg_catalog.to_jsonb(refusal_sqlstates), pg_catalog.to_jsonb(ignored_paths), \
+                 default_values, keep_request, pg_catalog.to_jsonb(redacted_request_paths), \
+                 keep_response, pg_catalog.to_jsonb(redacted_response_paths) \
+                 FROM {schema}.{CONTRACT} WHERE operation OPERATOR(pg_catalog.=) $1"
+            ),
+            parameters: vec![Kind::Text],
+        },
         Action::Grants => Statement {
             text: format!(
                 "SELECT g.role::pg_catalog.oid::pg_catalog.int8, g.access, s.scope, g.scope_setting \
@@ -186,14 +198,9 @@ fn insert(table: &RecordTable, schema: &str) -> Statement {
     let given = || table.identity.iter().chain(table.request);
     let mut columns = names(given());
     let mut values: Vec<String> = (1..=given().count()).map(|n| format!("${n}")).collect();
-    if !table.result.is_empty() {
+    if let Some(pending) = table.pending {
         columns = format!("{columns}, {}", names(table.result.iter()));
-        values.extend(
-            table
-                .result
-                .iter()
-                .map(|_| "'null'::pg_catalog.jsonb".to_owned()),
-        );
+        values.extend(table.result.iter().map(|_| pending.to_owned()));
     }
     Statement {
         text: format!(
@@ -217,10 +224,11 @@ fn finish(table: &RecordTable, schema: &str) -> Statement {
         .collect();
     Statement {
         text: format!(
-            "UPDATE {schema}.{} SET {} WHERE {}",
+            "UPDATE {schema}.{} SET {} WHERE {} RETURNING {}",
             table.name,
             set.join(", "),
-            by_identity(table)
+            by_identity(table),
+            table.stamp.name
         ),
         parameters: kinds(table.identity.iter().chain(table.result)),
     }
@@ -281,7 +289,7 @@ mod tests {
             of(Action::Finish(0)),
             "UPDATE \"s\".request_result SET response = $4 \
              WHERE account_id OPERATOR(pg_catalog.=) $1 AND operation OPERATOR(pg_catalog.=) $2 \
-             AND request_key OPERATOR(pg_catalog.=) $3"
+             AND request_key OPERATOR(pg_catalog.=) $3 RETURNING created_at"
         );
     }
 }

@@ -7,6 +7,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Bigint,
+    Int,
     Text,
     Uuid,
     Json,
@@ -27,13 +28,17 @@ pub struct RecordTable {
     pub name: &'static str,
     /// The constraint that arbitrates.
     pub primary_key: &'static str,
-    /// The foreign key to `account`.
-    pub account_key: &'static str,
+    /// The foreign key to `account`, where there is one.
+    pub account_key: Option<&'static str>,
     /// The primary key's columns, in its order.
     pub identity: &'static [Column],
     pub request: &'static [Column],
-    /// Each holds a JSON null while the record is pending.
     pub result: &'static [Column],
+    /// What the result's columns hold while the record is pending, as an SQL literal; without
+    /// one they keep their defaults.
+    pub pending: Option<&'static str>,
+    /// What is told of a committed attempt.
+    pub attempt: &'static [Column],
     /// Filled in by a default when the record is made.
     pub stamp: Column,
 }
@@ -47,7 +52,7 @@ pub static REQUEST_RESULT: RecordTable = RecordTable {
     number: 0,
     name: "request_result",
     primary_key: "request_result_pkey",
-    account_key: "request_result_account_id_fkey",
+    account_key: Some("request_result_account_id_fkey"),
     identity: &[
         column("account_id", Kind::Bigint),
         column("operation", Kind::Text),
@@ -55,6 +60,8 @@ pub static REQUEST_RESULT: RecordTable = RecordTable {
     ],
     request: &[column("request", Kind::Json)],
     result: &[column("response", Kind::Json)],
+    pending: Some("'null'::pg_catalog.jsonb"),
+    attempt: &[],
     stamp: column("created_at", Kind::Timestamp),
 };
 
@@ -63,7 +70,7 @@ pub static PROCESSED_MESSAGE: RecordTable = RecordTable {
     number: 1,
     name: "processed_message",
     primary_key: "processed_message_pkey",
-    account_key: "processed_message_account_id_fkey",
+    account_key: Some("processed_message_account_id_fkey"),
     identity: &[
         column("subscriber", Kind::Text),
         column("message_id", Kind::Uuid),
@@ -74,11 +81,46 @@ pub static PROCESSED_MESSAGE: RecordTable = RecordTable {
         column("message", Kind::Json),
     ],
     result: &[],
+    pending: None,
+    attempt: &[],
     stamp: column("processed_at", Kind::Timestamp),
 };
 
+/// Any operation's requests, by scope, operation and key.
+pub static IDEMPOTENCY_RECORD: RecordTable = RecordTable {
+    number: 2,
+    name: "idempotency_record",
+    primary_key: "idempotency_record_pkey",
+    account_key: None,
+    identity: &[
+        column("scope", Kind::Text),
+        column("operation", Kind::Text),
+        column("request_key", Kind::Text),
+    ],
+    request: &[
+        column("request", Kind::Json),
+        column("comparison", Kind::Json),
+    ],
+    result: &[
+        column("state", Kind::Text),
+        column("response", Kind::Json),
+        column("http_status", Kind::Int),
+        column("sqlstate", Kind::Text),
+        column("message", Kind::Text),
+        column("detail", Kind::Text),
+        column("hint", Kind::Text),
+        column("completed_at", Kind::Timestamp),
+    ],
+    pending: None,
+    attempt: &[
+        column("attempt", Kind::Int),
+        column("lease_until", Kind::Timestamp),
+    ],
+    stamp: column("created_at", Kind::Timestamp),
+};
+
 /// The record tables, each at its `number`.
-pub static TABLES: [&RecordTable; 2] = [&REQUEST_RESULT, &PROCESSED_MESSAGE];
+pub static TABLES: [&RecordTable; 3] = [&REQUEST_RESULT, &PROCESSED_MESSAGE, &IDEMPOTENCY_RECORD];
 
 /// The table of balances.
 pub const ACCOUNT: &str = "account";
@@ -86,12 +128,16 @@ pub const ACCOUNT: &str = "account";
 /// The table of grants.
 pub const GRANT: &str = "idempotency_grant";
 
+/// The table of contracts.
+pub const CONTRACT: &str = "operation_contract";
+
 impl RecordTable {
     /// What a store answers a look-up with, in this order.
     pub fn kept(&self) -> impl Iterator<Item = &Column> {
         self.request
             .iter()
             .chain(self.result)
+            .chain(self.attempt)
             .chain(core::iter::once(&self.stamp))
     }
 

@@ -1,4 +1,4 @@
-//! The trigger on the table of grants.
+//! The trigger on the tables of grants and contracts.
 
 use super::door;
 use crate::error::Result;
@@ -7,8 +7,8 @@ use crate::pg::installation;
 use pgrx::pg_sys::Datum;
 
 door!(
-    idempotency_grant_changed,
-    "pg_finfo_idempotency_grant_changed",
+    idempotency_announce_change,
+    "pg_finfo_idempotency_announce_change",
     changed
 );
 

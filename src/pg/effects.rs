@@ -1,0 +1,193 @@
+//! Running a caller's own effect: a function, or a command, with his rights and his search path.
+
+use crate::error::{Error, Result};
+use crate::pg::{jsonb, values};
+use crate::value::Json;
+use core::cell::RefCell;
+use core::ffi::CStr;
+use core::ptr::null;
+use pgrx::pg_sys::{self, Datum, Oid};
+use std::collections::HashMap;
+use std::ffi::CString;
+
+/// How many functions' plans a session keeps.
+const MOST: usize = 500;
+
+thread_local! {
+    static PLANS: RefCell<HashMap<CString, pg_sys::SPIPlanPtr>> = RefCell::default();
+}
+
+/// A function that may be an effect: `f(jsonb) returns jsonb`.
+pub struct Function {
+    /// How to call it, whatever the search path.
+    call: CString,
+}
+
+impl Function {
+    /// Looks a function up and refuses one of another shape.
+    pub fn of(function: Oid) -> Result<Self> {
+        // SAFETY: the tuple is held while it is read, and its fixed part is a Form_pg_proc, whose
+        // argument types follow as an oidvector of pronargs elements.
+        unsafe {
+            let tuple = pg_sys::SearchSysCache1(
+                pg_sys::SysCacheIdentifier::PROCOID as i32,
+                Datum::from(function),
+            );
+            if tuple.is_null() {
+                return Err(Error::NoEffect);
+            }
+            let form = pg_sys::heap_tuple_get_struct::<pg_sys::FormData_pg_proc>(tuple);
+            let right = (*form).prokind as u8 == pg_sys::PROKIND_FUNCTION
+                && !(*form).proretset
+                && (*form).prorettype == pg_sys::JSONBOID
+                && (*form).pronargs == 1
+                && (*form).proargtypes.values.as_slice(1)[0] == pg_sys::JSONBOID;
+            pg_sys::ReleaseSysCache(tuple);
+            if !right {
+                return Err(Error::argument(
+                    "effect must be a function of one jsonb argument that returns jsonb",
+                    "It must not return a set, and must be neither an aggregate, a window function nor a procedure.",
+                ));
+            }
+            let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
+            let name = pg_sys::get_func_name(function);
+            if schema.is_null() || name.is_null() {
+                return Err(Error::NoEffect);
+            }
+            let qualified = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name));
+            let call = [b"SELECT ", qualified.to_bytes(), b"($1)"].concat();
+            Ok(Function {
+                call: CString::new(call).unwrap_or_default(),
+            })
+        }
+    }
+
+    /// Calls it. The executor checks the caller's right to.
+    pub fn call<'a>(&self, request: Json<'a>) -> Result<Json<'a>> {
+        run(request, || {
+            let kept = PLANS.with_borrow(|plans| plans.get(&self.call).copied());
+            if let Some(plan) = kept {
+                return Ok(plan);
+            }
+            let plan = prepare(&self.call)?;
+            PLANS.with_borrow_mut(|plans| {
+                if plans.len() < MOST {
+                    // SAFETY: SPI is connected; the plan is kept and never freed, since it may be
+                    // running further up when the function changes.
+                    unsafe { pg_sys::SPI_keepplan(plan) };
+                    plans.insert(self.call.clone(), plan);
+                }
+            });
+            Ok(plan)
+        })
+    }
+}
+
+/// Runs a command, in which `$1` is the request. Its last row's first column is the reply.
+pub fn command<'a>(command: &[u8], request: Json<'a>) -> Result<Json<'a>> {
+    let command = CString::new(command).unwrap_or_default();
+    // SAFETY: parses a NUL-terminated text into a list, or raises a syntax error.
+    let statements = unsafe {
+        let list = pg_sys::pg_parse_query(command.as_ptr());
+        if list.is_null() {
+            0
+        } else {
+            (*list).length
+        }
+    };
+    if statements != 1 {
+        return Err(Error::argument(
+            format!("command must be one statement, not {statements}"),
+            "Put several statements into a function, and call that with run_once().",
+        ));
+    }
+    run(request, || prepare(&command))
+}
+
+fn prepare(text: &CStr) -> Result<pg_sys::SPIPlanPtr> {
+    let mut types = [pg_sys::JSONBOID];
+    // SAFETY: called with SPI connected; text and types outlive the preparation.
+    let plan = unsafe { pg_sys::SPI_prepare(text.as_ptr(), 1, types.as_mut_ptr()) };
+    if plan.is_null() {
+        return Err(refused_command());
+    }
+    Ok(plan)
+}
+
+fn refused_command() -> Error {
+    Error::argument(
+        "command must not control a transaction or copy",
+        "Use a statement such as INSERT, UPDATE, DELETE, MERGE, SELECT or CALL.",
+    )
+}
+
+/// Runs a plan of one jsonb parameter and answers what it replied; nothing is JSON's null.
+fn run<'a>(
+    request: Json<'a>,
+    plan: impl FnOnce() -> Result<pg_sys::SPIPlanPtr>,
+) -> Result<Json<'a>> {
+    let mut arguments = [Datum::from(request.image().as_ptr())];
+    // SAFETY: the argument outlives the run; what is answered is copied out before SPI_finish
+    // frees it. An error of Postgres's leaves the connection to the end of the (sub)transaction.
+    unsafe {
+        let outside = pg_sys::CurrentMemoryContext;
+        pg_sys::SPI_connect();
+        let plan = match plan() {
+            Ok(plan) => plan,
+            Err(error) => {
+                pg_sys::SPI_finish();
+                return Err(error);
+            }
+        };
+        let result = pg_sys::SPI_execute_plan(plan, arguments.as_mut_ptr(), null(), false, 0);
+        if result < 0 {
+            pg_sys::SPI_finish();
+            return Err(refused_command());
+        }
+        let reply = last_value().map(|datum| {
+            let inside = pg_sys::MemoryContextSwitchTo(outside);
+            let reply = Json::from_image(values::copied_image(datum));
+            pg_sys::MemoryContextSwitchTo(inside);
+            reply
+        });
+        pg_sys::SPI_finish();
+        Ok(reply.unwrap_or_else(jsonb::null))
+    }
+}
+
+/// The first column of the last row that SPI holds, as jsonb.
+///
+/// # Safety
+/// SPI is connected and has just run a plan.
+unsafe fn last_value() -> Option<Datum> {
+    // SAFETY: the table holds as many rows as were processed, and has a column.
+    unsafe {
+        let table = pg_sys::SPI_tuptable;
+        if table.is_null() || pg_sys::SPI_processed == 0 || (*(*table).tupdesc).natts < 1 {
+            return None;
+        }
+        let last = *(*table).vals.add(pg_sys::SPI_processed as usize - 1);
+        let mut null = false;
+        let datum = pg_sys::SPI_getbinval(last, (*table).tupdesc, 1, &mut null);
+        if null {
+            return None;
+        }
+        let mut type_ = pg_sys::SPI_gettypeid((*table).tupdesc, 1);
+        if type_ == pg_sys::JSONBOID {
+            return Some(datum);
+        }
+        let mut value = datum;
+        pg_sys::SPI_execute_with_args(
+            c"SELECT pg_catalog.to_jsonb($1)".as_ptr(),
+            1,
+            &mut type_,
+            &mut value,
+            core::ptr::null(),
+            false,
+            1,
+        );
+        let table = pg_sys::SPI_tuptable;
+        let datum = pg_sys::SPI_getbinval(*(*table).vals, (*table).tupdesc, 1, &mut null);
+        (!null).then_some(datum)
+    }
+}
