@@ -54,3 +54,21 @@ AS 'MODULE_PATHNAME', 'consume_once';
 COMMENT ON FUNCTION @extschema@.consume_once(pg_catalog.text, pg_catalog.uuid, pg_catalog.int8, pg_catalog.int8, pg_catalog.jsonb) IS
     'Adds a message''s amount to an account once for a subscriber, and answers the new balance; a redelivery changes nothing and answers NULL. '
     'Errors: 22023 bad argument or message id reused with another account, amount or message, 23503 no such account, 22003 the balance would overflow';
+
+CREATE FUNCTION @extschema@.idempotency_table_access() RETURNS TABLE (
+    table_name pg_catalog.text,
+    access pg_catalog.text,
+    reason pg_catalog.text
+)
+LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 4
+AS 'MODULE_PATHNAME', 'idempotency_table_access';
+
+COMMENT ON FUNCTION @extschema@.idempotency_table_access() IS
+    'Tells for each table which way a call in this transaction takes to it, direct or spi, and why it is not direct';
+
+CREATE FUNCTION @extschema@.idempotency_latest_access() RETURNS pg_catalog.text
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'idempotency_latest_access';
+
+COMMENT ON FUNCTION @extschema@.idempotency_latest_access() IS
+    'Tells which way the latest call of this session took, direct or spi; NULL before the first';

@@ -56,6 +56,7 @@ AS $function$
         ('use', 'EXECUTE ON FUNCTION @extschema@.find_request(pg_catalog.text, pg_catalog.text, pg_catalog.text)'),
         ('use', 'EXECUTE ON FUNCTION @extschema@.abandon_request(pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.interval)'),
         ('use', 'EXECUTE ON FUNCTION @extschema@.current_request()'),
+        ('use', 'EXECUTE ON FUNCTION @extschema@.idempotency_latest_access()'),
         ('read', 'SELECT ON @extschema@.idempotency_operations'),
         ('read', 'EXECUTE ON FUNCTION @extschema@.idempotency_contract_defaults()'),
         ('operate', 'SELECT ON @extschema@.idempotency_operations'),

@@ -29,10 +29,11 @@ CREATE TABLE @extschema@.idempotency_record (
 ALTER TABLE @extschema@.idempotency_record OWNER TO @extowner@;
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.idempotency_record', '');
 
+-- Not by the state: a record that is finished in its own transaction would enter and leave the
+-- index, and could not be updated in place. A finished attempt has no lease.
 CREATE INDEX idempotency_record_unfinished_idx
     ON @extschema@.idempotency_record (operation, lease_until)
-    WHERE state OPERATOR(pg_catalog.=) ANY (ARRAY['pending', 'unknown'])
-        AND attempt IS NOT NULL;
+    WHERE lease_until IS NOT NULL;
 
 COMMENT ON TABLE @extschema@.idempotency_record IS
     'Requests of any operation, each with the reply that answers its retries';

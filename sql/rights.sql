@@ -37,3 +37,7 @@ REVOKE ALL ON FUNCTION @extschema@.idempotency_contract_defaults() FROM PUBLIC;
 REVOKE ALL ON FUNCTION @extschema@.define_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION @extschema@.alter_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION @extschema@.drop_operation(pg_catalog.text) FROM PUBLIC;
+ALTER FUNCTION @extschema@.idempotency_table_access() OWNER TO @extowner@;
+ALTER FUNCTION @extschema@.idempotency_latest_access() OWNER TO @extowner@;
+REVOKE ALL ON FUNCTION @extschema@.idempotency_table_access() FROM PUBLIC;
+REVOKE ALL ON FUNCTION @extschema@.idempotency_latest_access() FROM PUBLIC;

@@ -25,6 +25,8 @@ pub enum Error {
         constraint: &'static str,
         account_id: i64,
     },
+    /// The balance would not fit. Worded as the server words it.
+    Overflow,
     /// The balance may be seen and suffices, but a trigger, rule or policy kept it unchanged.
     BalanceUnchanged,
     /// No grant, or none for this scope.
@@ -141,6 +143,7 @@ impl Error {
                 )
                 .more_detail(&format!("Key (account_id)=({account_id}) is not present in table \"account\"."))
             },
+            Error::Overflow => Report::new("22003", "bigint out of range"),
             Error::BalanceUnchanged => Report::new("55000", "balance could not be changed")
                 .reason("idempotency_wrong_state")
                 .hint("Look for a trigger, a rule or a row security policy on table \"account\" that suppresses the update."),

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::guard::{self, How, Identity};
 use crate::identity::CONSUME;
 use crate::store::tables::RecordTable;
-use crate::store::{Insertion, Move, Patience, Store};
+use crate::store::{Insert, Insertion, Move, Patience, Store};
 use crate::value::{Row, Value};
 
 /// How often a call may lose the key to one that then takes it away again. Each loss has waited
@@ -48,18 +48,25 @@ pub enum Once<'a, T> {
 }
 
 /// Performs `effect` if this call is the first under its identity. The effect answers what is to
-/// be stored, and what it tells the caller.
+/// be stored, and what it tells the caller. What `foresee` answers is stored with the reservation,
+/// and nothing more where the effect then answers the same.
 pub fn once<'a, S: Store<'a>, T>(
     store: &S,
     call: &Call<'_, 'a>,
+    foresee: impl Fn() -> Result<Option<Row<'a>>>,
     effect: impl FnOnce() -> Result<(Row<'a>, T)>,
 ) -> Result<Once<'a, T>> {
-    match reserve(store, call)? {
+    let mut foreseen = None;
+    let reservation = reserve_with(store, call, || {
+        foreseen = foresee()?;
+        Ok(foreseen.clone())
+    })?;
+    match reservation {
         Reservation::Found(kept) => Ok(Once::Found(kept)),
         Reservation::Acquired(stamp) => {
             guard::open(identity(call), How::Running, store.level());
             let (result, told) = effect()?;
-            if !result.is_empty() {
+            if !result.is_empty() && foreseen.as_ref() != Some(&result) {
                 store.finish(call.table, call.identity, &result)?;
             }
             guard::close_running();
@@ -104,6 +111,14 @@ fn uuid_text(bytes: &[u8; 16]) -> String {
 
 /// Wins the key, or answers what stands at it.
 pub fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reservation<'a>> {
+    reserve_with(store, call, || Ok(None))
+}
+
+fn reserve_with<'a, S: Store<'a>>(
+    store: &S,
+    call: &Call<'_, 'a>,
+    mut foresee: impl FnMut() -> Result<Option<Row<'a>>>,
+) -> Result<Reservation<'a>> {
     if guard::is_busy() && guard::is_open(&identity(call)) == Some(How::Running) {
         return Err(Error::OwnEffect);
     }
@@ -123,7 +138,16 @@ pub fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reser
         {
             return Err(Error::InProgress);
         }
-        match store.insert(call.table, call.identity, call.request, patience)? {
+        let foreseen = foresee()?;
+        let insert = Insert {
+            table: call.table,
+            identity: call.identity,
+            request: call.request,
+            foreseen: foreseen.as_deref(),
+            account_id: call.account_id,
+            patience,
+        };
+        match store.insert(&insert)? {
             Insertion::Won(stamp) => return Ok(Reservation::Acquired(stamp)),
             Insertion::Taken => {}
             // Either somebody took the key since the look at its holder, which the next look

@@ -12,6 +12,17 @@ pub enum UnknownOperations {
     Refuse,
 }
 
+/// The way to the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum TableAccess {
+    #[name = c"auto"]
+    Auto,
+    #[name = c"spi"]
+    Spi,
+}
+
+static TABLE_ACCESS: GucSetting<TableAccess> = GucSetting::<TableAccess>::new(TableAccess::Auto);
+
 static UNKNOWN_OPERATIONS: GucSetting<UnknownOperations> =
     GucSetting::<UnknownOperations>::new(UnknownOperations::Allow);
 
@@ -28,6 +39,14 @@ pub fn define() {
         i32::MAX,
         GucContext::Userset,
         GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_enum_guc(
+        c"idempotency.table_access",
+        c"Sets the way that calls take to the extension's tables.",
+        c"auto uses the table access method where that is the same as SQL, and spi always uses SQL.",
+        &TABLE_ACCESS,
+        GucContext::Suset,
+        GucFlags::default(),
     );
     GucRegistry::define_enum_guc(
         c"idempotency.unknown_operations",
@@ -49,4 +68,9 @@ pub fn wait_timeout() -> Option<Duration> {
 /// Whether an operation that nobody has defined is refused.
 pub fn refuses_unknown_operations() -> bool {
     UNKNOWN_OPERATIONS.get() == UnknownOperations::Refuse
+}
+
+/// Whether every call goes by SQL.
+pub fn table_access_is_spi() -> bool {
+    TABLE_ACCESS.get() == TableAccess::Spi
 }

@@ -19,7 +19,9 @@ fn body(call: &Call<'_>) -> Result<Datum> {
     let message = call.json(4);
     let admitted =
         admission::consumption(call.text(0), call.uuid(1), call.bigint(2), call.bigint(3))?;
-    let store = enter(call, Access::Use, || account_scope(admitted.account_id))?;
+    let store = enter(call, &PROCESSED_MESSAGE, Access::Use, || {
+        account_scope(admitted.account_id)
+    })?;
     let asked = [
         Value::Bigint(admitted.account_id),
         Value::Bigint(admitted.amount),
@@ -35,16 +37,21 @@ fn body(call: &Call<'_>) -> Result<Datum> {
         account_id: Some(admitted.account_id),
         patience: Patience::of(settings::wait_timeout()),
     };
-    let once = local::once(&store, &consumption, || {
-        let balance = local::move_balance(
-            &store,
-            &PROCESSED_MESSAGE,
-            admitted.account_id,
-            admitted.amount,
-            Move::Credit,
-        )?;
-        Ok((vec![], balance))
-    })?;
+    let once = local::once(
+        &store,
+        &consumption,
+        || Ok(None),
+        || {
+            let balance = local::move_balance(
+                &store,
+                &PROCESSED_MESSAGE,
+                admitted.account_id,
+                admitted.amount,
+                Move::Credit,
+            )?;
+            Ok((vec![], balance))
+        },
+    )?;
     match once {
         Once::Performed(balance, _) => Ok(call.value(Value::Bigint(balance))),
         Once::Found(kept) => {

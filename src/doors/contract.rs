@@ -17,7 +17,7 @@ door!(
 fn defaults(call: &Call<'_>) -> Result<Datum> {
     let contract = Contract::default();
     let size = |bytes: usize| Value::Int(i32::try_from(bytes).unwrap_or(i32::MAX));
-    Ok(call.rows(Some(&[
+    let row = [
         Value::Bool(contract.key_required),
         size(contract.max_key_bytes),
         size(contract.max_request_bytes),
@@ -26,5 +26,6 @@ fn defaults(call: &Call<'_>) -> Result<Datum> {
         values::text(&contract.refusal_sqlstates.join(",")),
         values::text(contract.keep_request.name()),
         values::text(contract.keep_response.name()),
-    ])))
+    ];
+    Ok(call.rows([row.as_slice()]))
 }

@@ -11,7 +11,7 @@ use crate::pg::{jsonb, values};
 use crate::request::differences;
 use crate::settings;
 use crate::store::tables::REQUEST_RESULT;
-use crate::store::{Move, Patience};
+use crate::store::{Move, Patience, Store};
 use crate::value::{Json, Value};
 use pgrx::pg_sys::Datum;
 
@@ -33,7 +33,9 @@ fn request(call: &Call<'_>) -> Result<Datum> {
 
 fn debit<'a>(call: &Call<'a>) -> Result<Outcome<'a>> {
     let debit = admission::debit(call.bigint(0), call.text(1), call.bigint(2))?;
-    let store = enter(call, Access::Use, || account_scope(debit.account_id))?;
+    let store = enter(call, &REQUEST_RESULT, Access::Use, || {
+        account_scope(debit.account_id)
+    })?;
     let asked = jsonb::object("amount", debit.amount);
     let call = local::Call {
         table: &REQUEST_RESULT,
@@ -46,17 +48,22 @@ fn debit<'a>(call: &Call<'a>) -> Result<Outcome<'a>> {
         account_id: Some(debit.account_id),
         patience: Patience::of(settings::wait_timeout()),
     };
-    let once = local::once(&store, &call, || {
-        let balance = local::move_balance(
-            &store,
-            &REQUEST_RESULT,
-            debit.account_id,
-            debit.amount,
-            Move::Debit,
-        )?;
-        let reply = Value::Json(jsonb::object("balance", balance));
-        Ok((vec![reply], reply))
-    })?;
+    let (account_id, amount) = (debit.account_id, debit.amount);
+    let reply = |balance| Value::Json(jsonb::object("balance", balance));
+    let once = local::once(
+        &store,
+        &call,
+        || {
+            let balance = store.foresee(account_id, amount, Move::Debit)?;
+            Ok(balance.map(|balance| vec![reply(balance)]))
+        },
+        || {
+            let balance =
+                local::move_balance(&store, &REQUEST_RESULT, account_id, amount, Move::Debit)?;
+            let reply = reply(balance);
+            Ok((vec![reply], reply))
+        },
+    )?;
     match once {
         Once::Performed(reply, stamp) => Ok(completed(false, reply, stamp)),
         Once::Found(kept) => {

@@ -2,6 +2,7 @@
 //!
 //! The SQL declarations are in `sql/functions.sql`.
 
+mod access;
 mod announce;
 mod consume;
 mod contract;
@@ -16,17 +17,24 @@ use crate::outcome::Outcome;
 use crate::pg::call::Call;
 use crate::store::grants::{setting, Permit};
 use crate::store::spi::Spi;
+use crate::store::tables::RecordTable;
+use crate::store::way::Way;
 use crate::value::Value;
 use pgrx::pg_sys::Datum;
 
-/// Opens the store for a call that may use a scope.
-fn enter(call: &Call<'_>, access: Access, scope: impl FnOnce() -> Vec<u8>) -> Result<Spi> {
+/// Opens the store for a call on a record table that may use a scope.
+fn enter(
+    call: &Call<'_>,
+    table: &'static RecordTable,
+    access: Access,
+    scope: impl FnOnce() -> Vec<u8>,
+) -> Result<Way> {
     let store = Spi::open(call.function())?;
     let permit = Permit::of_current_user(store.installation())?;
     if !permit.free {
         admission::scope(&permit.grants, access, &scope(), setting)?;
     }
-    Ok(store)
+    Way::to(table, store)
 }
 
 /// The scope that an account is: its id, in digits.

@@ -13,8 +13,8 @@ use crate::pg::call::Call;
 use crate::pg::{jsonb, transaction, values};
 use crate::request::comparison;
 use crate::settings;
-use crate::store::spi::Spi;
-use crate::store::tables::IDEMPOTENCY_RECORD;
+use crate::store::tables::{IDEMPOTENCY_RECORD, REQUEST_RESULT};
+use crate::store::way::Way;
 use crate::store::{contracts, Patience};
 use crate::value::{Json, Text, Value};
 use core::time::Duration;
@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 /// An admitted call under a general identity.
 pub struct Record<'a> {
-    pub store: Spi,
+    pub store: Way,
     pub contract: Rc<Contract>,
     pub scope: Text<'a>,
     pub operation: Text<'a>,
@@ -44,7 +44,12 @@ impl<'a> Record<'a> {
     ) -> Result<Self> {
         let scope = identity::scope(scope)?;
         let operation = identity::operation(operation)?;
-        let store = enter(call, Access::Use, || scope.bytes().to_vec())?;
+        let table = if operation.bytes() == DEBIT.as_bytes() {
+            &REQUEST_RESULT
+        } else {
+            &IDEMPOTENCY_RECORD
+        };
+        let store = enter(call, table, Access::Use, || scope.bytes().to_vec())?;
         let contract = contracts::of(store.installation(), operation.bytes())?;
         if !contract.defined
             && operation.bytes() != DEBIT.as_bytes()

@@ -106,12 +106,10 @@ fn finish<'a>(
     let identity = record.identity()?;
     if guard::is_open(&identity) == Some(How::Reserved) {
         let result = record.result_columns(&outcome);
-        record
+        let created_at = record
             .store
             .finish(&IDEMPOTENCY_RECORD, &columns, &result)?;
         guard::finish(&identity, transaction::level());
-        let kept = local::find(&record.store, &IDEMPOTENCY_RECORD, &columns)?;
-        let created_at = kept.map_or(Value::Null, |kept| kept.stamp);
         return Ok(pack(
             call,
             Some(&Outcome {

@@ -47,6 +47,7 @@ fn run<'a>(call: &Call<'a>, effect: impl FnOnce(Json<'a>) -> Result<Json<'a>>) -
     let once = local::once(
         &record.store,
         &record.call(&identity, &kept, patience(call, 6)?),
+        || Ok(None),
         || {
             let outcome = perform()?;
             Ok((record.result_columns(&outcome), outcome))

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What happens at each insert, in turn.
 #[derive(Clone, Copy)]
-enum Insert {
+enum Race {
     Wins,
     /// Lost to a winner that committed.
     Loses,
@@ -19,12 +19,13 @@ enum Insert {
 
 #[derive(Default)]
 struct Fake {
-    inserts: RefCell<Vec<Insert>>,
+    inserts: RefCell<Vec<Race>>,
     record: Cell<Option<i64>>,
     balance: Cell<Option<i64>>,
     suppressed: bool,
     guarded: bool,
     finds: Cell<usize>,
+    finishes: Cell<usize>,
     held: bool,
     patience: Option<Duration>,
 }
@@ -51,35 +52,39 @@ impl<'a> Store<'a> for Fake {
         Ok(!self.held)
     }
 
-    fn insert(
-        &self,
-        _: &'static RecordTable,
-        _: &[Value<'a>],
-        request: &[Value<'a>],
-        patience: Patience,
-    ) -> Result<Insertion<'a>> {
-        let Value::Bigint(amount) = request[1] else {
+    fn foresee(&self, _: i64, _: i64, _: Move) -> Result<Option<i64>> {
+        Ok(None)
+    }
+
+    fn insert(&self, insert: &Insert<'_, 'a>) -> Result<Insertion<'a>> {
+        let Value::Bigint(amount) = insert.request[1] else {
             return Ok(Insertion::Taken);
         };
         match self.inserts.borrow_mut().pop() {
-            Some(Insert::Wins) => {
+            Some(Race::Wins) => {
                 self.record.set(Some(amount));
                 Ok(Insertion::Won(Value::Timestamp(7)))
             }
-            Some(Insert::Loses) => {
+            Some(Race::Loses) => {
                 self.record.set(Some(amount));
                 Ok(Insertion::Taken)
             }
-            Some(Insert::LosesToAGhost) | None => Ok(Insertion::Taken),
-            Some(Insert::TimesOut) => {
-                assert!(patience.is_bounded());
+            Some(Race::LosesToAGhost) | None => Ok(Insertion::Taken),
+            Some(Race::TimesOut) => {
+                assert!(insert.patience.is_bounded());
                 Ok(Insertion::TimedOut)
             }
         }
     }
 
-    fn finish(&self, _: &'static RecordTable, _: &[Value<'a>], _: &[Value<'a>]) -> Result<()> {
-        Ok(())
+    fn finish(
+        &self,
+        _: &'static RecordTable,
+        _: &[Value<'a>],
+        _: &[Value<'a>],
+    ) -> Result<Value<'a>> {
+        self.finishes.set(self.finishes.get() + 1);
+        Ok(Value::Timestamp(7))
     }
 
     fn balance(&self, _: i64) -> Result<Option<i64>> {
@@ -112,7 +117,7 @@ impl<'a> Store<'a> for Fake {
     }
 }
 
-fn fake(inserts: &[Insert], balance: Option<i64>) -> Fake {
+fn fake(inserts: &[Race], balance: Option<i64>) -> Fake {
     Fake {
         inserts: RefCell::new(inserts.iter().rev().copied().collect()),
         balance: Cell::new(balance),
@@ -131,11 +136,16 @@ fn credit(store: &Fake) -> Result<(bool, usize)> {
         account_id: Some(1),
         patience: Patience::of(store.patience),
     };
-    let once = once(store, &call, || {
-        runs.set(runs.get() + 1);
-        move_balance(store, &PROCESSED_MESSAGE, 1, 5, Move::Credit)?;
-        Ok((vec![], ()))
-    });
+    let once = once(
+        store,
+        &call,
+        || Ok(None),
+        || {
+            runs.set(runs.get() + 1);
+            move_balance(store, &PROCESSED_MESSAGE, 1, 5, Move::Credit)?;
+            Ok((vec![], ()))
+        },
+    );
     guard::clear();
     match once? {
         Once::Performed((), _) => Ok((false, runs.get())),
@@ -146,7 +156,7 @@ fn credit(store: &Fake) -> Result<(bool, usize)> {
 
 #[test]
 fn the_first_call_executes() {
-    let store = fake(&[Insert::Wins], Some(10));
+    let store = fake(&[Race::Wins], Some(10));
     assert_eq!(credit(&store), Ok((false, 1)));
     assert_eq!(store.balance.get(), Some(15));
 }
@@ -161,7 +171,7 @@ fn a_retry_is_answered_without_an_insert() {
 
 #[test]
 fn a_loser_looks_again_and_is_answered() {
-    let store = fake(&[Insert::Loses], Some(10));
+    let store = fake(&[Race::Loses], Some(10));
     assert_eq!(credit(&store), Ok((true, 0)));
     assert_eq!(store.finds.get(), 2);
 }
@@ -169,7 +179,7 @@ fn a_loser_looks_again_and_is_answered() {
 #[test]
 fn a_loser_that_finds_nothing_reserves_again() {
     let store = fake(
-        &[Insert::LosesToAGhost, Insert::LosesToAGhost, Insert::Wins],
+        &[Race::LosesToAGhost, Race::LosesToAGhost, Race::Wins],
         Some(10),
     );
     assert_eq!(credit(&store), Ok((false, 1)));
@@ -204,10 +214,10 @@ fn a_hidden_account_answers_as_a_missing_one_even_when_it_would_be_a_replay() {
 fn a_suppressed_update_is_told_from_a_missing_account() {
     let store = Fake {
         suppressed: true,
-        ..fake(&[Insert::Wins], Some(10))
+        ..fake(&[Race::Wins], Some(10))
     };
     assert_eq!(credit(&store), Err(Error::BalanceUnchanged));
-    let store = fake(&[Insert::Wins], None);
+    let store = fake(&[Race::Wins], None);
     assert!(matches!(credit(&store), Err(Error::NoAccount { .. })));
 }
 
@@ -234,7 +244,7 @@ fn an_identity_is_told_as_text() {
 fn a_held_key_is_waited_for_only_as_long_as_the_caller_would() {
     let store = Fake {
         held: true,
-        ..fake(&[Insert::Wins], Some(10))
+        ..fake(&[Race::Wins], Some(10))
     };
     assert_eq!(
         credit(&store),
@@ -244,7 +254,7 @@ fn a_held_key_is_waited_for_only_as_long_as_the_caller_would() {
     let store = Fake {
         held: true,
         patience: Some(Duration::ZERO),
-        ..fake(&[Insert::Wins], Some(10))
+        ..fake(&[Race::Wins], Some(10))
     };
     assert_eq!(credit(&store), Err(Error::InProgress));
     assert_eq!(store.inserts.borrow().len(), 1, "nothing was inserted");
@@ -254,7 +264,32 @@ fn a_held_key_is_waited_for_only_as_long_as_the_caller_would() {
 fn a_wait_for_the_account_is_not_limited() {
     let store = Fake {
         patience: Some(Duration::ZERO),
-        ..fake(&[Insert::TimesOut, Insert::Wins], Some(10))
+        ..fake(&[Race::TimesOut, Race::Wins], Some(10))
     };
     assert_eq!(credit(&store), Ok((false, 1)));
+}
+
+#[test]
+fn a_result_that_was_foreseen_is_stored_once() {
+    let call = Call {
+        table: &PROCESSED_MESSAGE,
+        identity: &[],
+        request: &[Value::Bigint(1), Value::Bigint(5)],
+        account_id: Some(1),
+        patience: Patience::FOR_EVER,
+    };
+    let finishes = |foreseen: i64| {
+        let store = fake(&[Race::Wins], Some(10));
+        let once = once(
+            &store,
+            &call,
+            || Ok(Some(vec![Value::Bigint(foreseen)])),
+            || Ok((vec![Value::Bigint(5)], ())),
+        );
+        guard::clear();
+        assert!(once.is_ok());
+        store.finishes.get()
+    };
+    assert_eq!(finishes(5), 0);
+    assert_eq!(finishes(6), 1);
 }

@@ -119,14 +119,17 @@ impl<'a> Call<'a> {
         datum.unwrap_or(Datum::null())
     }
 
-    /// Answers a table function with one row, or with none.
-    pub fn rows(&self, row: Option<&[Value<'a>]>) -> Datum {
+    /// Answers a table function with its rows.
+    pub fn rows<'r>(&self, rows: impl IntoIterator<Item = &'r [Value<'a>]>) -> Datum
+    where
+        'a: 'r,
+    {
         // SAFETY: declared as returning a table of as many columns, so that Postgres passes a
         // ReturnSetInfo, which InitMaterializedSRF checks and fills in.
         unsafe {
             pg_sys::InitMaterializedSRF(self.frame, 0);
             let result = (*self.frame).resultinfo.cast::<pg_sys::ReturnSetInfo>();
-            if let Some(row) = row {
+            for row in rows {
                 debug_assert_eq!((*(*result).setDesc).natts as usize, row.len());
                 let datums = || row.iter().map(|value| values::datum(*value));
                 let mut values: Vec<Datum> = datums()

@@ -100,6 +100,11 @@ impl Installation {
         self.epoch
     }
 
+    /// Whether nothing has changed since this was looked up.
+    pub fn is_current(&self) -> bool {
+        self.epoch == EPOCH.get()
+    }
+
     pub fn grants(&self) -> Result<Relation> {
         self.relation(0)
     }

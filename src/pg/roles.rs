@@ -65,20 +65,18 @@ pub fn as_owner<T>(owner: pg_sys::Oid, f: impl FnOnce() -> T) -> T {
             owner,
             context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32,
         );
-        let level = pg_sys::NewGUCNestLevel();
-        restrict_search_path();
-        let answer = f();
-        pg_sys::AtEOXact_GUC(false, level);
+        let answer = without_search_path(f);
         pg_sys::SetUserIdAndSecContext(user, context);
         answer
     }
 }
 
-/// # Safety
-/// Called inside a nest level of settings.
-unsafe fn restrict_search_path() {
-    // SAFETY: both texts are static and NUL-terminated; the caller ends the nest level.
+/// Runs `f` with nothing but the system catalog on the search path.
+pub fn without_search_path<T>(f: impl FnOnce() -> T) -> T {
+    // SAFETY: both texts are static and NUL-terminated; the nest level of settings is ended below,
+    // or by the abort of the (sub)transaction.
     unsafe {
+        let level = pg_sys::NewGUCNestLevel();
         pg_sys::set_config_option(
             c"search_path".as_ptr(),
             c"pg_catalog, pg_temp".as_ptr(),
@@ -89,5 +87,8 @@ unsafe fn restrict_search_path() {
             0,
             false,
         );
+        let answer = f();
+        pg_sys::AtEOXact_GUC(false, level);
+        answer
     }
 }

@@ -45,3 +45,132 @@ pub unsafe fn primary_key(table: pg_sys::Relation) -> pg_sys::Oid {
         return pg_sys::RelationGetPrimaryKeyIndex(table);
     }
 }
+
+/// Whether another row holds the arbiter's key; waits for one that is being inserted.
+///
+/// # Safety
+/// As `ExecCheckIndexConstraints`.
+pub unsafe fn is_key_free(
+    target: *mut pg_sys::ResultRelInfo,
+    slot: *mut pg_sys::TupleTableSlot,
+    state: *mut pg_sys::EState,
+    arbiters: *mut pg_sys::List,
+) -> bool {
+    // SAFETY: the caller's promise. No row of its own is to be left out of account.
+    unsafe {
+        let mut conflict = pg_sys::ItemPointerData::default();
+        #[cfg(feature = "pg18")]
+        return pg_sys::ExecCheckIndexConstraints(
+            target,
+            slot,
+            state,
+            &mut conflict,
+            &mut invalid_tid(),
+            arbiters,
+        );
+        #[cfg(not(feature = "pg18"))]
+        return pg_sys::ExecCheckIndexConstraints(target, slot, state, &mut conflict, arbiters);
+    }
+}
+
+#[cfg(feature = "pg18")]
+fn invalid_tid() -> pg_sys::ItemPointerData {
+    pg_sys::ItemPointerData {
+        ip_blkid: pg_sys::BlockIdData {
+            bi_hi: 0xFFFF,
+            bi_lo: 0xFFFF,
+        },
+        ip_posid: 0,
+    }
+}
+
+/// Enters a row into the indexes; answers whether a speculative one lost to another.
+///
+/// # Safety
+/// As `ExecInsertIndexTuples`.
+pub unsafe fn enter_into_indexes(
+    target: *mut pg_sys::ResultRelInfo,
+    slot: *mut pg_sys::TupleTableSlot,
+    state: *mut pg_sys::EState,
+    arbiters: *mut pg_sys::List,
+) -> bool {
+    // SAFETY: the caller's promise. Never as an update, for that would need a range table.
+    unsafe {
+        let mut lost = false;
+        let speculative = !arbiters.is_null();
+        #[cfg(not(feature = "pg15"))]
+        pg_sys::ExecInsertIndexTuples(
+            target,
+            slot,
+            state,
+            false,
+            speculative,
+            &mut lost,
+            arbiters,
+            false,
+        );
+        #[cfg(feature = "pg15")]
+        pg_sys::ExecInsertIndexTuples(target, slot, state, false, speculative, &mut lost, arbiters);
+        lost
+    }
+}
+
+/// How an update of a row went.
+pub struct Updated {
+    pub result: pg_sys::TM_Result::Type,
+    /// How strong a lock the update needed.
+    pub lock: pg_sys::LockTupleMode::Type,
+    /// Whether the new version must be entered into the indexes.
+    pub enter: bool,
+}
+
+/// Updates a row through the table access method, after waiting for whoever else is at it.
+///
+/// # Safety
+/// As `table_tuple_update`: the relation is open and locked, `tid` was read from it.
+pub unsafe fn update(
+    table: pg_sys::Relation,
+    tid: *mut pg_sys::ItemPointerData,
+    slot: *mut pg_sys::TupleTableSlot,
+    command: pg_sys::CommandId,
+) -> Updated {
+    // SAFETY: the caller's promise; the access method's function is called behind a boundary,
+    // with nothing on the stack that would have to be dropped. A heap reads the snapshot only to
+    // check for changes made in between, which is not asked for.
+    unsafe {
+        let mut failure = pg_sys::TM_FailureData::default();
+        let mut lock = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
+        #[cfg(feature = "pg15")]
+        let mut enter = false;
+        #[cfg(not(feature = "pg15"))]
+        let mut enter = pg_sys::TU_UpdateIndexes::TU_None;
+        let Some(tuple_update) = (*(*table).rd_tableam).tuple_update else {
+            return Updated {
+                result: pg_sys::TM_Result::TM_Invisible,
+                lock,
+                enter: false,
+            };
+        };
+        let result = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            tuple_update(
+                table,
+                tid,
+                slot,
+                command,
+                core::ptr::null_mut(),
+                core::ptr::null_mut(),
+                true,
+                &mut failure,
+                &mut lock,
+                &mut enter,
+            )
+        });
+        #[cfg(not(feature = "pg15"))]
+        let enter = enter != pg_sys::TU_UpdateIndexes::TU_None;
+        Updated {
+            result,
+            lock,
+            enter,
+        }
+    }
+}

@@ -1,11 +1,13 @@
 //! What the rules ask of a store. A store keeps and finds; it decides nothing.
 
 pub mod contracts;
+pub mod direct;
 mod execute;
 pub mod grants;
 pub mod spi;
 mod statements;
 pub mod tables;
+pub mod way;
 
 use crate::error::Result;
 use crate::value::{Row, Value};
@@ -39,6 +41,18 @@ impl Patience {
     pub fn is_bounded(self) -> bool {
         self.until.is_some()
     }
+}
+
+/// A record to be inserted.
+pub struct Insert<'c, 'a> {
+    pub table: &'static RecordTable,
+    pub identity: &'c [Value<'a>],
+    pub request: &'c [Value<'a>],
+    /// The result, where it is known before the effect; else the record is pending.
+    pub foreseen: Option<&'c [Value<'a>]>,
+    /// The account that the record belongs to, where there is one.
+    pub account_id: Option<i64>,
+    pub patience: Patience,
 }
 
 /// How an insert ended.
@@ -75,22 +89,20 @@ pub trait Store<'a> {
         patience: Patience,
     ) -> Result<bool>;
 
-    /// Inserts a pending record, after waiting for whoever else is inserting it.
-    fn insert(
-        &self,
-        table: &'static RecordTable,
-        identity: &[Value<'a>],
-        request: &[Value<'a>],
-        patience: Patience,
-    ) -> Result<Insertion<'a>>;
+    /// What an account's balance would become, where the store can tell without waiting.
+    fn foresee(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>>;
 
-    /// Gives a record of this transaction its result, or fails where that changes no row.
+    /// Inserts a record, after waiting for whoever else is inserting it.
+    fn insert(&self, insert: &Insert<'_, 'a>) -> Result<Insertion<'a>>;
+
+    /// Gives a record of this transaction its result, or fails where that changes no row. Answers
+    /// its stamp.
     fn finish(
         &self,
         table: &'static RecordTable,
         identity: &[Value<'a>],
         result: &[Value<'a>],
-    ) -> Result<()>;
+    ) -> Result<Value<'a>>;
 
     /// The account's balance, if the account exists and the caller may see it.
     fn balance(&self, account_id: i64) -> Result<Option<i64>>;

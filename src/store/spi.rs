@@ -3,7 +3,7 @@
 use super::execute;
 use super::statements::{Action, Statements};
 use super::tables::{Kind, RecordTable};
-use super::{Insertion, Move, Patience, Store};
+use super::{Insert, Insertion, Move, Patience, Store};
 use crate::error::{Error, Result};
 use crate::pg::errors::{self, Raised};
 use crate::pg::installation::{Installation, Relation};
@@ -35,6 +35,11 @@ impl Spi {
             installation,
             guarded,
         })
+    }
+
+    /// Whether row security on `account` applies to the caller.
+    pub fn is_guarded(&self) -> bool {
+        self.guarded
     }
 
     pub fn installation(&self) -> &Installation {
@@ -113,21 +118,17 @@ impl<'a> Store<'a> for Spi {
         }
     }
 
-    fn insert(
-        &self,
-        table: &'static RecordTable,
-        identity: &[Value<'a>],
-        request: &[Value<'a>],
-        patience: Patience,
-    ) -> Result<Insertion<'a>> {
-        let arguments = [identity, request].concat();
+    fn foresee(&self, _: i64, _: i64, _: Move) -> Result<Option<i64>> {
+        Ok(None)
+    }
+
+    fn insert(&self, insert: &Insert<'_, 'a>) -> Result<Insertion<'a>> {
+        let table = insert.table;
+        let arguments = [insert.identity, insert.request].concat();
+        let patience = insert.patience;
         let insert = || {
-            self.on_record(
-                Action::Insert(table.number),
-                table,
-                &arguments,
-                &[table.stamp.kind],
-            )
+            let stamp = [table.stamp.kind];
+            self.on_record(Action::Insert(table.number), table, &arguments, &stamp)
         };
         // While the primary key's index is rebuilt concurrently, ON CONFLICT may arbitrate by one
         // index and meet the other.
@@ -155,11 +156,11 @@ impl<'a> Store<'a> for Spi {
         table: &'static RecordTable,
         identity: &[Value<'a>],
         result: &[Value<'a>],
-    ) -> Result<()> {
+    ) -> Result<Value<'a>> {
         let arguments = [identity, result].concat();
         let stamp = [table.stamp.kind];
         match self.on_record(Action::Finish(table.number), table, &arguments, &stamp)? {
-            Some(_) => Ok(()),
+            Some(row) => Ok(row.first().copied().unwrap_or(Value::Null)),
             None => Err(Error::WrongState {
                 detail: "The record is not there to be finished.",
                 hint: "Look for a trigger, a rule or a row security policy that suppresses the update.",

@@ -3,7 +3,7 @@
 //! A text is made once for each schema. Every name and operator in it is qualified, columns are
 //! listed, and everything that a caller passes is a parameter.
 
-use super::tables::{Column, Kind, RecordTable, ACCOUNT, CONTRACT, GRANT, TABLES};
+use super::tables::{Column, Kind, Pending, RecordTable, ACCOUNT, CONTRACT, GRANT, TABLES};
 use crate::pg::installation::Installation;
 use crate::pg::values;
 use core::cell::RefCell;
@@ -22,6 +22,7 @@ pub enum Action {
     Credit,
     Grants,
     Contract,
+    Shape,
 }
 
 /// A statement's text and its parameters' types.
@@ -171,6 +172,10 @@ fn statement(action: Action, schema: &str) -> Statement {
             ),
             parameters: vec![Kind::Text],
         },
+        Action::Shape => Statement {
+            text: super::direct::shape::QUERY.to_owned(),
+            parameters: vec![Kind::Text, Kind::Text],
+        },
         Action::Grants => Statement {
             text: format!(
                 "SELECT g.role::pg_catalog.oid::pg_catalog.int8, g.access, s.scope, g.scope_setting \
@@ -198,9 +203,9 @@ fn insert(table: &RecordTable, schema: &str) -> Statement {
     let given = || table.identity.iter().chain(table.request);
     let mut columns = names(given());
     let mut values: Vec<String> = (1..=given().count()).map(|n| format!("${n}")).collect();
-    if let Some(pending) = table.pending {
-        columns = format!("{columns}, {}", names(table.result.iter()));
-        values.extend(table.result.iter().map(|_| pending.to_owned()));
+    if let (Some(first), Some(pending)) = (table.result.first(), literal(table.pending)) {
+        columns = format!("{columns}, {}", first.name);
+        values.push(pending);
     }
     Statement {
         text: format!(
@@ -231,6 +236,14 @@ fn finish(table: &RecordTable, schema: &str) -> Statement {
             table.stamp.name
         ),
         parameters: kinds(table.identity.iter().chain(table.result)),
+    }
+}
+
+fn literal(pending: Pending) -> Option<String> {
+    match pending {
+        Pending::Nothing => None,
+        Pending::JsonNull => Some("'null'::pg_catalog.jsonb".to_owned()),
+        Pending::Text(text) => Some(format!("'{text}'")),
     }
 }
 

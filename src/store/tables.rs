@@ -20,6 +20,14 @@ pub struct Column {
     pub kind: Kind,
 }
 
+/// What a column holds that is not NULL and has no value yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pending {
+    Nothing,
+    JsonNull,
+    Text(&'static str),
+}
+
 /// A table of records.
 #[derive(Debug)]
 pub struct RecordTable {
@@ -34,9 +42,9 @@ pub struct RecordTable {
     pub identity: &'static [Column],
     pub request: &'static [Column],
     pub result: &'static [Column],
-    /// What the result's columns hold while the record is pending, as an SQL literal; without
-    /// one they keep their defaults.
-    pub pending: Option<&'static str>,
+    /// What the first of the result's columns holds while the record is pending; the others are
+    /// NULL.
+    pub pending: Pending,
     /// What is told of a committed attempt.
     pub attempt: &'static [Column],
     /// Filled in by a default when the record is made.
@@ -60,7 +68,7 @@ pub static REQUEST_RESULT: RecordTable = RecordTable {
     ],
     request: &[column("request", Kind::Json)],
     result: &[column("response", Kind::Json)],
-    pending: Some("'null'::pg_catalog.jsonb"),
+    pending: Pending::JsonNull,
     attempt: &[],
     stamp: column("created_at", Kind::Timestamp),
 };
@@ -81,7 +89,7 @@ pub static PROCESSED_MESSAGE: RecordTable = RecordTable {
         column("message", Kind::Json),
     ],
     result: &[],
-    pending: None,
+    pending: Pending::Nothing,
     attempt: &[],
     stamp: column("processed_at", Kind::Timestamp),
 };
@@ -111,7 +119,7 @@ pub static IDEMPOTENCY_RECORD: RecordTable = RecordTable {
         column("hint", Kind::Text),
         column("completed_at", Kind::Timestamp),
     ],
-    pending: None,
+    pending: Pending::Text("pending"),
     attempt: &[
         column("attempt", Kind::Int),
         column("lease_until", Kind::Timestamp),

@@ -1,0 +1,343 @@
+//! The fast way to a table: its access method, without the executor.
+//!
+//! Taken only where it is provably the same as plain SQL, and given up for the rest of a call as
+//! soon as something is not as it was made.
+
+mod relation;
+pub mod shape;
+mod write;
+
+use super::spi::Spi;
+use super::tables::{Pending, RecordTable};
+use super::{Insert, Insertion, Move, Patience, Store};
+use crate::error::{Error, Result};
+use crate::pg::{jsonb, transaction, values, waiting};
+use crate::settings;
+use crate::value::{Row, Value};
+use core::cell::Cell;
+use pgrx::pg_sys::{self, ItemPointerData, Oid};
+use relation::Open;
+use shape::{Columns, Shape, Shapes};
+use std::rc::Rc;
+use write::Update;
+
+/// A row of `account` as it was last seen.
+#[derive(Clone, Copy)]
+struct Seen {
+    account_id: i64,
+    tid: ItemPointerData,
+    balance: i64,
+}
+
+/// A store for the length of one call.
+pub struct Direct {
+    spi: Spi,
+    shapes: Rc<Shapes>,
+    /// Something has changed since the call began: the rest of it goes the other way.
+    given_up: Cell<bool>,
+    seen: Cell<Option<Seen>>,
+}
+
+/// Why a call cannot take this way, whatever its tables are.
+pub fn obstacle() -> Option<&'static str> {
+    // SAFETY: reads variables of the backend.
+    unsafe {
+        if settings::table_access_is_spi() {
+            Some("idempotency.table_access is spi")
+        } else if pg_sys::XactIsoLevel != pg_sys::XACT_READ_COMMITTED as i32 {
+            Some("the isolation level is not READ COMMITTED")
+        } else if (*(&raw const pg_sys::ExecutorCheckPerms_hook)).is_some() {
+            Some("another module checks the permissions of statements")
+        } else {
+            None
+        }
+    }
+}
+
+impl Direct {
+    /// Takes this way for a call on a record table, or hands the store back.
+    pub fn over(spi: Spi, table: &'static RecordTable) -> Result<core::result::Result<Self, Spi>> {
+        if obstacle().is_some() || spi.is_guarded() {
+            return Ok(Err(spi));
+        }
+        let shapes = Shapes::of(spi.installation())?;
+        let made = |shape: &Shape| matches!(shape, Shape::Made(_));
+        if made(shapes.record(table)) && (table.account_key.is_none() || made(shapes.account())) {
+            return Ok(Ok(Direct {
+                spi,
+                shapes,
+                given_up: Cell::new(false),
+                seen: Cell::new(None),
+            }));
+        }
+        Ok(Err(spi))
+    }
+
+    pub fn spi(&self) -> &Spi {
+        &self.spi
+    }
+
+    /// Locks a table, and gives this way up if anything has changed by then.
+    fn open(&self, oid: Oid, columns: Option<&'_ Columns>, lock: u32) -> Option<()> {
+        columns?;
+        if self.given_up.get() {
+            return None;
+        }
+        // SAFETY: takes a lock, which also hears of what others have committed before they let go
+        // of theirs.
+        unsafe { pg_sys::LockRelationOid(oid, lock as i32) };
+        if self.spi.installation().is_current() {
+            return Some(());
+        }
+        self.given_up.set(true);
+        None
+    }
+
+    fn record(&self, table: &'static RecordTable, lock: u32) -> Option<Open<'_>> {
+        let Shape::Made(columns) = self.shapes.record(table) else {
+            return None;
+        };
+        let oid = self.spi.installation().record_table(table.number).ok()?.oid;
+        self.open(oid, Some(columns), lock)?;
+        Open::open(oid, columns)
+    }
+
+    fn account(&self, lock: u32) -> Option<Open<'_>> {
+        let Shape::Made(columns) = self.shapes.account() else {
+            return None;
+        };
+        let oid = self.spi.installation().account().ok()?.oid;
+        self.open(oid, Some(columns), lock)?;
+        Open::open(oid, columns)
+    }
+
+    /// Reads the account as it is now.
+    fn see(&self, account_id: i64) -> Option<Option<Seen>> {
+        let open = self.account(pg_sys::AccessShareLock)?;
+        let seen = open.fetch(&[Value::Bigint(account_id)], |slot| {
+            // SAFETY: the slot holds a row of this table.
+            unsafe { seen(&open, slot, account_id) }
+        });
+        open.close();
+        self.seen.set(seen);
+        Some(seen)
+    }
+}
+
+/// # Safety
+/// The slot holds a row of `account`.
+unsafe fn seen(open: &Open<'_>, slot: *mut pg_sys::TupleTableSlot, account_id: i64) -> Seen {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let balance = match open.kept(slot).first() {
+            Some(Value::Bigint(balance)) => *balance,
+            _ => 0,
+        };
+        Seen {
+            account_id,
+            tid: (*slot).tts_tid,
+            balance,
+        }
+    }
+}
+
+/// What the balance becomes; nothing where a debit is more than it.
+fn moved(balance: i64, amount: i64, way: Move) -> Result<Option<i64>> {
+    match way {
+        Move::Debit => Ok((balance >= amount).then(|| balance - amount)),
+        Move::Credit => balance.checked_add(amount).map(Some).ok_or(Error::Overflow),
+    }
+}
+
+impl<'a> Store<'a> for Direct {
+    fn find(&self, table: &'static RecordTable, identity: &[Value<'a>]) -> Result<Option<Row<'a>>> {
+        let Some(open) = self.record(table, pg_sys::AccessShareLock) else {
+            return self.spi.find(table, identity);
+        };
+        // SAFETY: the slot holds a row of this table.
+        let row = open.fetch(identity, |slot| unsafe { open.kept(slot) });
+        open.close();
+        Ok(row)
+    }
+
+    fn wait_for_holder(
+        &self,
+        table: &'static RecordTable,
+        identity: &[Value<'a>],
+        patience: Patience,
+    ) -> Result<bool> {
+        self.spi.wait_for_holder(table, identity, patience)
+    }
+
+    fn foresee(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>> {
+        match self.see(account_id).flatten() {
+            Some(seen) => moved(seen.balance, amount, way),
+            None => Ok(None),
+        }
+    }
+
+    fn insert(&self, insert: &Insert<'_, 'a>) -> Result<Insertion<'a>> {
+        // Without the account the foreign key has something to say, in its own words.
+        if let Some(account_id) = insert.account_id {
+            let is_seen =
+                |seen: Option<Seen>| seen.is_some_and(|seen| seen.account_id == account_id);
+            if !is_seen(self.seen.get()) && !is_seen(self.see(account_id).flatten()) {
+                return self.spi.insert(insert);
+            }
+        }
+        // SAFETY: raises where the transaction may not write, as the executor does.
+        unsafe { pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr()) };
+        let Some(open) = self.record(insert.table, pg_sys::RowExclusiveLock) else {
+            return self.spi.insert(insert);
+        };
+        let stamp = Value::Timestamp(transaction::clock());
+        let columns = open.columns;
+        let mut row: Vec<(i16, Value<'_>)> = Vec::with_capacity(16);
+        row.extend(
+            columns
+                .identity
+                .iter()
+                .copied()
+                .zip(insert.identity.iter().copied()),
+        );
+        row.extend(
+            columns
+                .request
+                .iter()
+                .copied()
+                .zip(insert.request.iter().copied()),
+        );
+        match (
+            insert.foreseen,
+            insert.table.pending,
+            columns.result.first(),
+        ) {
+            (Some(foreseen), _, _) => {
+                row.extend(columns.result.iter().copied().zip(foreseen.iter().copied()));
+            }
+            (None, Pending::JsonNull, Some(&first)) => {
+                row.push((first, Value::Json(jsonb::null())));
+            }
+            (None, Pending::Text(text), Some(&first)) => row.push((first, values::text(text))),
+            _ => {}
+        }
+        row.push((columns.stamp, stamp));
+        let inserted = match insert.patience.left() {
+            None => Some(write::insert(&open, &row)),
+            Some(limit) => waiting::limited(limit, || Ok(write::insert(&open, &row)))?,
+        };
+        open.close();
+        Ok(match inserted {
+            None => Insertion::TimedOut,
+            Some(false) => Insertion::Taken,
+            Some(true) => Insertion::Won(stamp),
+        })
+    }
+
+    fn finish(
+        &self,
+        table: &'static RecordTable,
+        identity: &[Value<'a>],
+        result: &[Value<'a>],
+    ) -> Result<Value<'a>> {
+        // SAFETY: as in `insert`.
+        unsafe { pg_sys::PreventCommandIfReadOnly(c"UPDATE".as_ptr()) };
+        let Some(open) = self.record(table, pg_sys::RowExclusiveLock) else {
+            return self.spi.finish(table, identity, result);
+        };
+        let columns: Vec<(i16, Value<'_>)> = open
+            .columns
+            .result
+            .iter()
+            .copied()
+            .zip(result.iter().copied())
+            .collect();
+        let done = open.fetch(identity, |slot| {
+            // SAFETY: the slot holds a row of this table, and outlives the new one.
+            unsafe {
+                let stamp = open.kept(slot).pop().unwrap_or(Value::Null);
+                let new = open.replace(slot, &columns);
+                let update = write::update(&open, &mut (*slot).tts_tid, new);
+                pg_sys::ExecDropSingleTupleTableSlot(new);
+                (update, stamp)
+            }
+        });
+        open.close();
+        match done {
+            Some((Update::Done, stamp)) => Ok(stamp),
+            _ => self.spi.finish(table, identity, result),
+        }
+    }
+
+    fn balance(&self, account_id: i64) -> Result<Option<i64>> {
+        match self.see(account_id) {
+            Some(seen) => Ok(seen.map(|seen| seen.balance)),
+            None => self.spi.balance(account_id),
+        }
+    }
+
+    fn move_balance(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>> {
+        let seen = self
+            .seen
+            .take()
+            .filter(|seen| seen.account_id == account_id);
+        let Some(mut seen) = seen.or_else(|| self.see(account_id).flatten()) else {
+            return self.spi.move_balance(account_id, amount, way);
+        };
+        // SAFETY: as in `insert`.
+        unsafe { pg_sys::PreventCommandIfReadOnly(c"UPDATE".as_ptr()) };
+        self.seen.set(None);
+        let Some(open) = self.account(pg_sys::RowExclusiveLock) else {
+            return self.spi.move_balance(account_id, amount, way);
+        };
+        let (id, balance) = (open.columns.identity[0], open.columns.kept[0].0);
+        let answer = loop {
+            let Some(after) = moved(seen.balance, amount, way)? else {
+                break Ok(None);
+            };
+            let new = open.build(&[
+                (id, Value::Bigint(account_id)),
+                (balance, Value::Bigint(after)),
+            ]);
+            // SAFETY: the row was read from this table in this transaction.
+            let update = unsafe {
+                let update = write::update(&open, &mut seen.tid, new);
+                pg_sys::ExecDropSingleTupleTableSlot(new);
+                update
+            };
+            match update {
+                Update::Done => break Ok(Some(after)),
+                Update::Overtaken(lock) => {
+                    let latest = write::lock_latest(&open, &seen.tid, lock, |slot| {
+                        // SAFETY: the slot holds a row of this table.
+                        unsafe { open.is_account(slot, account_id) }
+                            .then(|| unsafe { self::seen(&open, slot, account_id) })
+                    });
+                    match latest.flatten() {
+                        Some(latest) => seen = latest,
+                        None => break Ok(None),
+                    }
+                }
+                Update::Deleted => break Ok(None),
+                Update::Odd => {
+                    open.close();
+                    return self.spi.move_balance(account_id, amount, way);
+                }
+            }
+        };
+        open.close();
+        answer
+    }
+
+    fn account_is_guarded(&self) -> Result<bool> {
+        self.spi.account_is_guarded()
+    }
+
+    fn level(&self) -> u32 {
+        self.spi.level()
+    }
+
+    fn schema(&self) -> &str {
+        self.spi.schema()
+    }
+}
