@@ -45,9 +45,33 @@ COMMENT ON COLUMN @extschema@.operation_contract.redacted_response_paths IS 'JSO
 COMMENT ON CONSTRAINT operation_contract_pkey ON @extschema@.operation_contract IS 'One contract an operation';
 COMMENT ON INDEX @extschema@.operation_contract_pkey IS 'Serves the look-up of a contract by the first call of each session';
 
+CREATE FUNCTION @extschema@.idempotency_require_owner() RETURNS pg_catalog.void
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    owner pg_catalog.name;
+BEGIN
+    SELECT pg_catalog.pg_get_userbyid(c.relowner) INTO owner
+      FROM pg_catalog.pg_class AS c
+     WHERE c.oid OPERATOR(pg_catalog.=) '@extschema@.operation_contract'::pg_catalog.regclass;
+    -- Not a member or a superuser either: a trigger of the owner's would run with their rights.
+    IF owner OPERATOR(pg_catalog.<>) CURRENT_USER THEN
+        RAISE EXCEPTION USING
+            ERRCODE = '42501',
+            MESSAGE = 'must be owner of the tables of extension "idempotency"',
+            HINT = pg_catalog.format('Whoever may act as the owner does so first: SET ROLE %I.', owner);
+    END IF;
+END
+$function$;
+COMMENT ON FUNCTION @extschema@.idempotency_require_owner() IS
+    'Refuses whoever is not acting as the owner of the tables. Errors: 42501 not the owner';
+
 CREATE TRIGGER idempotency_contract_changed
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON @extschema@.operation_contract
     FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.idempotency_announce_change();
+-- Also for rows that logical replication applies.
+ALTER TABLE @extschema@.operation_contract ENABLE ALWAYS TRIGGER idempotency_contract_changed;
 COMMENT ON TRIGGER idempotency_contract_changed ON @extschema@.operation_contract IS
     'A changed contract takes effect at the next call of every session';
 
@@ -113,7 +137,6 @@ BEGIN
     RETURN NEW;
 END
 $function$;
-ALTER FUNCTION @extschema@.idempotency_check_contract() OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.idempotency_check_contract() IS
     'Refuses a contract that cannot be kept. Errors: 22023 bad value';
 
@@ -146,6 +169,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    PERFORM @extschema@.idempotency_require_owner();
     IF operation IS NULL THEN
         RAISE EXCEPTION USING
             ERRCODE = '22023',
@@ -168,7 +192,6 @@ BEGIN
         VALUES (define_operation.operation, define_operation.retention, define_operation.tombstone_retention, define_operation.save_refusals, define_operation.refusal_sqlstates, define_operation.key_required, define_operation.max_key_bytes, define_operation.max_request_bytes, define_operation.max_response_bytes, define_operation.lease, define_operation.repeatable, define_operation.ignored_paths, define_operation.default_values, define_operation.keep_request, define_operation.redacted_request_paths, define_operation.keep_response, define_operation.redacted_response_paths);
 END
 $function$;
-ALTER FUNCTION @extschema@.define_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[]) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.define_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[]) IS
     'Defines an operation; what is not passed keeps its default. Errors: 22023 bad value, 42710 already defined, 42501 not the owner';
 
@@ -196,6 +219,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    PERFORM @extschema@.idempotency_require_owner();
     IF (SELECT pg_catalog.bool_or(r IS NULL OR r OPERATOR(pg_catalog.<>) ALL (ARRAY['retention', 'tombstone_retention', 'save_refusals', 'refusal_sqlstates', 'key_required', 'max_key_bytes', 'max_request_bytes', 'max_response_bytes', 'lease', 'repeatable', 'ignored_paths', 'default_values', 'keep_request', 'redacted_request_paths', 'keep_response', 'redacted_response_paths']))
           FROM pg_catalog.unnest(reset) AS r) THEN
         RAISE EXCEPTION USING
@@ -233,7 +257,6 @@ BEGIN
     END IF;
 END
 $function$;
-ALTER FUNCTION @extschema@.alter_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.alter_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) IS
     'Changes an operation: what is passed is set, what reset names goes back to its default, the rest stays. Records keep the comparison they were made under. Errors: 22023 bad value, 42704 not defined, 42501 not the owner';
 
@@ -242,6 +265,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    PERFORM @extschema@.idempotency_require_owner();
     DELETE FROM @extschema@.operation_contract AS c
         WHERE c.operation OPERATOR(pg_catalog.=) drop_operation.operation;
     IF NOT FOUND THEN
@@ -254,7 +278,6 @@ BEGIN
     END IF;
 END
 $function$;
-ALTER FUNCTION @extschema@.drop_operation(pg_catalog.text) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.drop_operation(pg_catalog.text) IS
     'Sets an operation back to the defaults; its records stay. Errors: 42704 not defined, 42501 not the owner';
 
@@ -270,7 +293,6 @@ CREATE FUNCTION @extschema@.idempotency_contract_defaults() RETURNS TABLE (
 )
 LANGUAGE c STABLE PARALLEL SAFE ROWS 1
 AS 'MODULE_PATHNAME', 'idempotency_contract_defaults';
-ALTER FUNCTION @extschema@.idempotency_contract_defaults() OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.idempotency_contract_defaults() IS
     'The defaults of a contract, as the library has them';
 
@@ -301,6 +323,5 @@ CREATE VIEW @extschema@.idempotency_operations WITH (security_barrier) AS
       LEFT JOIN @extschema@.operation_contract AS c
         ON c.operation OPERATOR(pg_catalog.=) o.operation
      CROSS JOIN @extschema@.idempotency_contract_defaults() AS d;
-ALTER VIEW @extschema@.idempotency_operations OWNER TO @extowner@;
 COMMENT ON VIEW @extschema@.idempotency_operations IS
     'The contracts in force: what was set, and the default where nothing was';

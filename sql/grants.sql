@@ -34,6 +34,8 @@ COMMENT ON INDEX @extschema@.idempotency_grant_pkey IS 'Serves grant_idempotency
 CREATE TRIGGER idempotency_grant_changed
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON @extschema@.idempotency_grant
     FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.idempotency_announce_change();
+-- Also for rows that logical replication applies.
+ALTER TABLE @extschema@.idempotency_grant ENABLE ALWAYS TRIGGER idempotency_grant_changed;
 COMMENT ON TRIGGER idempotency_grant_changed ON @extschema@.idempotency_grant IS
     'A changed grant takes effect at the next call of every session';
 
@@ -42,6 +44,7 @@ CREATE FUNCTION @extschema@.idempotency_privilege(
     OUT privilege pg_catalog.text
 ) RETURNS SETOF pg_catalog.record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 AS $function$
     VALUES
         ('use', 'EXECUTE ON FUNCTION @extschema@.debit_once(pg_catalog.int8, pg_catalog.text, pg_catalog.int8)'),
@@ -62,7 +65,6 @@ AS $function$
         ('operate', 'SELECT ON @extschema@.idempotency_operations'),
         ('operate', 'EXECUTE ON FUNCTION @extschema@.idempotency_contract_defaults()')
 $function$;
-ALTER FUNCTION @extschema@.idempotency_privilege() OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.idempotency_privilege() IS
     'What each access gives a role; for grant_idempotency() and revoke_idempotency()';
 
@@ -76,8 +78,8 @@ BEGIN
     IF NOT EXISTS (
         SELECT FROM pg_catalog.pg_roles AS r
          WHERE r.oid OPERATOR(pg_catalog.=) role::pg_catalog.oid
-    ) THEN
-        RETURN;  -- dropped, and its privileges with it
+    ) OR role::pg_catalog.text OPERATOR(pg_catalog.=) pg_catalog.quote_ident(CURRENT_USER) THEN
+        RETURN;  -- dropped, and its privileges with it; or the owner, who keeps his
     END IF;
     FOR entry IN
         SELECT p.privilege,
@@ -97,7 +99,6 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION @extschema@.idempotency_follow_grants(pg_catalog.regrole) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.idempotency_follow_grants(pg_catalog.regrole) IS
     'Gives and takes privileges so that they follow the grants; for grant_idempotency() and revoke_idempotency()';
 
@@ -115,15 +116,22 @@ DECLARE
     problem pg_catalog.text;
     advice pg_catalog.text;
 BEGIN
-    IF role IS NULL OR role OPERATOR(pg_catalog.=) 0::pg_catalog.oid::pg_catalog.regrole THEN
-        problem := 'role must not be null';
-        advice := 'Name an existing role.';
+    PERFORM @extschema@.idempotency_require_owner();
+    IF role IS NULL OR NOT EXISTS (
+        SELECT FROM pg_catalog.pg_roles AS r
+         WHERE r.oid OPERATOR(pg_catalog.=) role::pg_catalog.oid
+    ) THEN
+        problem := 'role must be an existing role';
+        advice := 'Name the role that the application connects as.';
     ELSIF access IS NULL OR access OPERATOR(pg_catalog.<>) ALL (ARRAY['use', 'read', 'operate']) THEN
         problem := 'access must be use, read or operate';
         advice := 'See the chapter on rights.';
     ELSIF (scopes IS NULL) OPERATOR(pg_catalog.=) (scope_setting IS NULL) THEN
         problem := 'exactly one of scopes and scope_setting is needed';
         advice := 'Pass scopes => ''{*}'' for a trusted application that authenticates its own callers.';
+    ELSIF pg_catalog.array_ndims(scopes) OPERATOR(pg_catalog.>) 1 THEN
+        problem := 'scopes must be a list';
+        advice := 'Pass scopes => ''{a,b}''.';
     ELSIF pg_catalog.cardinality(scopes) OPERATOR(pg_catalog.=) 0
         OR pg_catalog.array_position(scopes, NULL) IS NOT NULL
         OR '' OPERATOR(pg_catalog.=) ANY (scopes) THEN
@@ -136,7 +144,8 @@ BEGIN
              FROM pg_catalog.unnest(scopes) AS s) THEN
         problem := 'a scope is too long: at most 255 bytes are allowed';
         advice := 'Use a shorter identity, such as a UUID or a digest of the long one.';
-    ELSIF scope_setting OPERATOR(pg_catalog.!~) '^[A-Za-z_][A-Za-z0-9_$]*([.][A-Za-z_][A-Za-z0-9_$]*)+$' THEN
+    ELSIF scope_setting OPERATOR(pg_catalog.!~) '^[A-Za-z_][A-Za-z0-9_$]*([.][A-Za-z_][A-Za-z0-9_$]*)+$'
+        OR scope_setting OPERATOR(pg_catalog.~~*) 'idempotency.%' THEN
         problem := 'scope_setting must be the name of a setting of the application''s own';
         advice := 'Such a name has a dot, as in app.tenant_id.';
     END IF;
@@ -155,7 +164,6 @@ BEGIN
     PERFORM @extschema@.idempotency_follow_grants(role);
 END
 $function$;
-ALTER FUNCTION @extschema@.grant_idempotency(pg_catalog.regrole, pg_catalog.text, pg_catalog.text[], pg_catalog.text) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.grant_idempotency(pg_catalog.regrole, pg_catalog.text, pg_catalog.text[], pg_catalog.text) IS
     'Lets a role use, read or operate, for the scopes given or for the one that a setting names at the call; replaces an earlier grant of the same access. '
     'Errors: 22023 bad argument, 42501 not the owner';
@@ -168,6 +176,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    PERFORM @extschema@.idempotency_require_owner();
     IF role IS NULL OR access OPERATOR(pg_catalog.<>) ALL (ARRAY['use', 'read', 'operate']) THEN
         RAISE EXCEPTION USING
             ERRCODE = '22023',
@@ -184,6 +193,5 @@ BEGIN
     PERFORM @extschema@.idempotency_follow_grants(role);
 END
 $function$;
-ALTER FUNCTION @extschema@.revoke_idempotency(pg_catalog.regrole, pg_catalog.text) OWNER TO @extowner@;
 COMMENT ON FUNCTION @extschema@.revoke_idempotency(pg_catalog.regrole, pg_catalog.text) IS
     'Takes one access, or every access, from a role. Errors: 22023 bad argument, 42501 not the owner';

@@ -52,6 +52,8 @@ pub enum Error {
     Unsettled,
     /// A table of the extension is not where it should be.
     NoTable { schema: String, table: &'static str },
+    /// A column of one of the extension's tables is not of the type that it was made with.
+    ColumnType,
     /// The database does not hold UTF-8.
     Encoding,
 }
@@ -186,6 +188,8 @@ impl Error {
                 )
                 .hint("Restore the table from a backup, or drop the extension and create it again.")
             },
+            Error::ColumnType => Report::new("42804", "a column of a table of extension \"idempotency\" has another type than it was made with")
+                .hint("Change the column's type back; put attributes of your own into a side table."),
             Error::Encoding => Report::new("0A000", "extension \"idempotency\" needs a database with encoding UTF8")
                 .hint("Create the database with ENCODING 'UTF8' TEMPLATE template0."),
         }

@@ -56,6 +56,8 @@ pub fn define() {
         GucContext::Suset,
         GucFlags::default(),
     );
+    // SAFETY: refuses other names that begin so; the text is static and NUL-terminated.
+    unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"idempotency".as_ptr()) };
 }
 
 /// How long to wait for the holder of a key; `None` is for ever.

@@ -63,12 +63,12 @@ impl Installation {
                 return Ok(current);
             }
         }
-        let found = Rc::new(Installation::look_up(namespace)?);
+        let found = Rc::new(Installation::look_up(function, namespace)?);
         CURRENT.replace(Some(Rc::clone(&found)));
         Ok(found)
     }
 
-    fn look_up(namespace: Oid) -> Result<Installation> {
+    fn look_up(function: Oid, namespace: Oid) -> Result<Installation> {
         // Taken first: what changes while we look makes the result stale.
         let epoch = EPOCH.get();
         // SAFETY: answers a NUL-terminated copy, or null where there is no such schema.
@@ -82,9 +82,15 @@ impl Installation {
             }
             CStr::from_ptr(name).to_string_lossy().into_owned()
         };
+        let extension = extension_of(pg_sys::ProcedureRelationId, function);
         let mut relations = [None; RELATIONS];
         for (place, relation) in relations.iter_mut().enumerate() {
-            *relation = look_up_table(table_name(place), namespace);
+            // A table that merely has the name, beside a function that was moved there, is
+            // somebody else's.
+            *relation = look_up_table(table_name(place), namespace).filter(|found| {
+                extension != Oid::INVALID
+                    && extension_of(pg_sys::RelationRelationId, found.oid) == extension
+            });
         }
         WATCHED.set(relations.map(|relation| relation.map_or(Oid::INVALID, |found| found.oid)));
         Ok(Installation {
@@ -130,6 +136,12 @@ impl Installation {
     }
 }
 
+/// The extension that an object belongs to, or an invalid OID.
+fn extension_of(class: Oid, object: Oid) -> Oid {
+    // SAFETY: reads the catalog of dependencies.
+    unsafe { pg_sys::getExtensionOfObject(class, object) }
+}
+
 fn look_up_table(name: &'static str, namespace: Oid) -> Option<Relation> {
     let name = CString::new(name).ok()?;
     // SAFETY: the name is NUL-terminated; the relation is open, and so in the relation cache,
@@ -144,8 +156,9 @@ fn look_up_table(name: &'static str, namespace: Oid) -> Option<Relation> {
             return None;
         }
         let owner = (*(*relation).rd_rel).relowner;
+        let is_table = (*(*relation).rd_rel).relkind as u8 == pg_sys::RELKIND_RELATION;
         pg_sys::relation_close(relation, pg_sys::NoLock as i32);
-        Some(Relation { oid, owner })
+        is_table.then_some(Relation { oid, owner })
     }
 }
 

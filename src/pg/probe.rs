@@ -1,8 +1,10 @@
 //! Who holds a key right now, seen through uncommitted changes, without waiting for it.
 
 use crate::pg::{values, versions};
+use crate::store::tables::{Column, Kind};
 use crate::value::Value;
 use pgrx::pg_sys::{self, Oid, TransactionId};
+use std::ffi::CString;
 
 /// What stands at a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +17,9 @@ pub enum Holder {
     Speculative(TransactionId, u32),
 }
 
-/// Looks a whole primary key up with a dirty snapshot.
-pub fn holder(table: Oid, identity: &[Value<'_>]) -> Holder {
+/// Looks a whole primary key up with a dirty snapshot. Where the key is not as it was made there
+/// is nothing to look it up by, and the insert itself has to find out.
+pub fn holder(table: Oid, columns: &[Column], identity: &[Value<'_>]) -> Holder {
     // SAFETY: relations, scan and slot are closed in the reverse order in which they were opened,
     // or by the end of the transaction; the keys name the columns of the primary key in its order,
     // and their datums outlive the scan. A dirty snapshot needs no more than its type.
@@ -27,12 +30,44 @@ pub fn holder(table: Oid, identity: &[Value<'_>]) -> Holder {
             Holder::Nobody
         } else {
             let index = pg_sys::index_open(key, pg_sys::AccessShareLock as i32);
-            let holder = scan(heap, index, identity);
+            let holder = if is_over(index, table, columns) {
+                scan(heap, index, identity)
+            } else {
+                Holder::Nobody
+            };
             pg_sys::index_close(index, pg_sys::NoLock as i32);
             holder
         };
         pg_sys::relation_close(heap, pg_sys::NoLock as i32);
         holder
+    }
+}
+
+/// Whether an index is over exactly these columns, in this order, of the types they were made with.
+///
+/// # Safety
+/// `index` is an open index of `table`.
+unsafe fn is_over(index: pg_sys::Relation, table: Oid, columns: &[Column]) -> bool {
+    // SAFETY: the caller's promise; the arrays of an open index have as many elements as it has
+    // key columns.
+    unsafe {
+        let form = (*index).rd_index;
+        (*form).indnkeyatts as usize == columns.len()
+            && (*form).indnatts == (*form).indnkeyatts
+            && columns.iter().enumerate().all(|(place, column)| {
+                let Ok(name) = CString::new(column.name) else {
+                    return false;
+                };
+                let collation = if column.kind == Kind::Text {
+                    pg_sys::C_COLLATION_OID
+                } else {
+                    Oid::INVALID
+                };
+                (*form).indkey.values.as_slice(columns.len())[place]
+                    == pg_sys::get_attnum(table, name.as_ptr())
+                    && *(*index).rd_opcintype.add(place) == values::type_of(column.kind)
+                    && *(*index).rd_indcollation.add(place) == collation
+            })
     }
 }
 

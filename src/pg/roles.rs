@@ -30,6 +30,8 @@ pub fn watch() {
     for cache in [
         pg_sys::SysCacheIdentifier::AUTHMEMROLEMEM,
         pg_sys::SysCacheIdentifier::AUTHOID,
+        // The owner of the database is a member of pg_database_owner.
+        pg_sys::SysCacheIdentifier::DATABASEOID,
     ] {
         // SAFETY: the callback lives as long as the library, which is never unloaded.
         unsafe {
@@ -53,18 +55,28 @@ unsafe extern "C-unwind" fn memberships_changed(_argument: pg_sys::Datum, _cache
 ///
 /// An error leaves both to the end of the (sub)transaction, which restores them.
 pub fn as_owner<T>(owner: pg_sys::Oid, f: impl FnOnce() -> T) -> T {
-    if owner == current_user() {
-        return f();
-    }
+    as_role(owner, 0, f)
+}
+
+/// The same, without the policies that the owner has forced upon himself: for a caller to whom
+/// none apply.
+pub fn as_exempt_owner<T>(owner: pg_sys::Oid, f: impl FnOnce() -> T) -> T {
+    as_role(owner, pg_sys::SECURITY_NOFORCE_RLS as i32, f)
+}
+
+fn as_role<T>(owner: pg_sys::Oid, flags: i32, f: impl FnOnce() -> T) -> T {
     // SAFETY: what is set here is set back below, or by the abort of the (sub)transaction.
     unsafe {
         let mut user = pg_sys::InvalidOid;
         let mut context = 0;
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-        pg_sys::SetUserIdAndSecContext(
-            owner,
-            context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32,
-        );
+        let mut inside = context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32 | flags;
+        // A trigger of the owner's must leave nothing behind that would later run in the name of
+        // a superuser: a cursor WITH HOLD, a deferred trigger, a temporary object.
+        if user != owner && pg_sys::superuser_arg(user) && !pg_sys::superuser_arg(owner) {
+            inside |= pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+        }
+        pg_sys::SetUserIdAndSecContext(owner, inside);
         let answer = without_search_path(f);
         pg_sys::SetUserIdAndSecContext(user, context);
         answer

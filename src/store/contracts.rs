@@ -1,7 +1,7 @@
 //! Reading contracts, and keeping what was read until one changes.
 
-use super::execute;
-use super::statements::{Action, Statements};
+use super::execute::{self, Run};
+use super::statements::{Action, Rights, Statements};
 use super::tables::Kind;
 use crate::contract::Contract;
 use crate::error::Result;
@@ -51,8 +51,8 @@ pub fn of(installation: &Installation, operation: &[u8]) -> Result<Rc<Contract>>
 }
 
 fn read(installation: &Installation, operation: &[u8]) -> Result<Contract> {
-    let owner = installation.contracts()?.owner;
-    let plan = || Statements::plan(installation, Action::Contract);
+    let table = installation.contracts()?;
+    let plan = || Statements::plan(installation, Action::Contract, Rights::Owner);
     let kinds = [
         Kind::Int,
         Kind::Int,
@@ -68,7 +68,12 @@ fn read(installation: &Installation, operation: &[u8]) -> Result<Contract> {
         Kind::Json,
     ];
     let arguments = [values::bytes(operation)];
-    let rows = roles::as_owner(owner, || execute::read_latest(plan, &arguments, &kinds));
+    let run = Run {
+        arguments: &arguments,
+        answer: &kinds,
+        table: Some(table.oid),
+    };
+    let rows = roles::as_owner(table.owner, || execute::read_latest(plan, &run))?;
     let mut contract = Contract::default();
     let Some(
         [required, key, request, response, save, sqlstates, ignored, defaults, keep_request, redacted_request, keep_response, redacted_response],

@@ -1,48 +1,56 @@
 //! Running a kept plan, and copying out what it answers.
 
 use super::tables::Kind;
+use crate::error::{Error, Result};
 use crate::pg::values;
 use crate::value::{Row, Value};
 use core::ffi::c_char;
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Oid};
+
+/// A statement that is to be run.
+pub struct Run<'r, 'v> {
+    pub arguments: &'r [Value<'v>],
+    /// The types of the answer's columns.
+    pub answer: &'r [Kind],
+    /// The table that the statement's text must mean: a name may come to mean another one while the
+    /// call runs.
+    pub table: Option<Oid>,
+}
 
 /// Runs a statement with a new snapshot (the transaction's, above READ COMMITTED) and answers its
 /// rows. `plan` is called with SPI connected.
 pub fn execute<'a>(
     plan: impl FnOnce() -> pg_sys::SPIPlanPtr,
-    arguments: &[Value<'_>],
-    answer: &[Kind],
-) -> Vec<Row<'a>> {
+    run: &Run<'_, '_>,
+) -> Result<Vec<Row<'a>>> {
     // Asking for a writable run makes SPI take the new snapshot, and assigns no transaction id to
     // a statement that only reads.
-    run(plan, arguments, answer, false)
+    execute_plan(plan, run, false)
 }
 
 /// Runs a reading statement with what is committed now, whatever the isolation level.
 pub fn read_latest<'a>(
     plan: impl FnOnce() -> pg_sys::SPIPlanPtr,
-    arguments: &[Value<'_>],
-    answer: &[Kind],
-) -> Vec<Row<'a>> {
+    run: &Run<'_, '_>,
+) -> Result<Vec<Row<'a>>> {
     // SAFETY: the snapshot is pushed for the statement and popped after it; an error leaves that
     // to the end of the (sub)transaction.
     unsafe {
         pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
-        let rows = run(plan, arguments, answer, true);
+        let rows = execute_plan(plan, run, true);
         pg_sys::PopActiveSnapshot();
         rows
     }
 }
 
-fn run<'a>(
+fn execute_plan<'a>(
     plan: impl FnOnce() -> pg_sys::SPIPlanPtr,
-    arguments: &[Value<'_>],
-    answer: &[Kind],
+    run: &Run<'_, '_>,
     read_only: bool,
-) -> Vec<Row<'a>> {
-    let mut nulls = Vec::with_capacity(arguments.len());
-    let mut datums = Vec::with_capacity(arguments.len());
-    for argument in arguments {
+) -> Result<Vec<Row<'a>>> {
+    let mut nulls = Vec::with_capacity(run.arguments.len());
+    let mut datums = Vec::with_capacity(run.arguments.len());
+    for argument in run.arguments {
         let datum = values::datum(*argument);
         nulls.push(if datum.is_none() { b'n' } else { b' ' } as c_char);
         datums.push(datum.unwrap_or(pg_sys::Datum::null()));
@@ -54,18 +62,67 @@ fn run<'a>(
         let outside = pg_sys::CurrentMemoryContext;
         pg_sys::SPI_connect();
         let plan = plan();
+        if run.table.is_some_and(|table| !means(plan, table)) {
+            pg_sys::SPI_finish();
+            return Err(Error::Unsettled);
+        }
         pg_sys::SPI_execute_plan(plan, datums.as_mut_ptr(), nulls.as_ptr(), read_only, 0);
         let inside = pg_sys::MemoryContextSwitchTo(outside);
         let rows = if pg_sys::SPI_tuptable.is_null() {
-            Vec::new()
+            Ok(Vec::new())
+        } else if !has_types(run.answer) {
+            Err(Error::ColumnType)
         } else {
-            (0..pg_sys::SPI_processed as usize)
-                .map(|n| row(n, answer))
-                .collect()
+            Ok((0..pg_sys::SPI_processed as usize)
+                .map(|n| row(n, run.answer))
+                .collect())
         };
         pg_sys::MemoryContextSwitchTo(inside);
         pg_sys::SPI_finish();
         rows
+    }
+}
+
+/// Whether the table that a plan's text names is this one, as the plan is about to be run. The look
+/// makes the plan valid and takes its locks, so that the run finds it unchanged.
+///
+/// # Safety
+/// SPI is connected, and the plan is kept and has one statement.
+unsafe fn means(plan: pg_sys::SPIPlanPtr, table: Oid) -> bool {
+    // SAFETY: the caller's promise; a cached plan holds a list of planned statements, and such a
+    // one the tables of its query in the order in which the text names them. The reference is
+    // given back to the owner that it was taken for.
+    unsafe {
+        let cached = pg_sys::SPI_plan_get_cached_plan(plan);
+        if cached.is_null() {
+            return false;
+        }
+        let first =
+            |list: *mut pg_sys::List| (!list.is_null()).then(|| (*(*list).elements).ptr_value);
+        let means = first((*cached).stmt_list)
+            .and_then(|planned| first((*planned.cast::<pg_sys::PlannedStmt>()).rtable))
+            .is_some_and(|named| {
+                let named = named.cast::<pg_sys::RangeTblEntry>();
+                (*named).rtekind == pg_sys::RTEKind::RTE_RELATION && (*named).relid == table
+            });
+        pg_sys::ReleaseCachedPlan(cached, pg_sys::CurrentResourceOwner);
+        means
+    }
+}
+
+/// Whether the answer's columns are of these types: a table's owner may have changed them.
+///
+/// # Safety
+/// SPI holds an answer.
+unsafe fn has_types(kinds: &[Kind]) -> bool {
+    // SAFETY: the caller's promise; SPI counts columns from one.
+    unsafe {
+        let descriptor = (*pg_sys::SPI_tuptable).tupdesc;
+        (*descriptor).natts as usize == kinds.len()
+            && kinds.iter().zip(1..).all(|(&kind, column)| {
+                pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, column))
+                    == values::type_of(kind)
+            })
     }
 }
 

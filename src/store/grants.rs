@@ -1,11 +1,11 @@
 //! Reading the grants, and keeping what was read until they change.
 
-use super::execute;
-use super::statements::{Action, Statements};
+use super::execute::{self, Run};
+use super::statements::{Action, Rights, Statements};
 use super::tables::Kind;
 use crate::admission::{Access, Grant, Scopes};
 use crate::error::Result;
-use crate::pg::installation::Installation;
+use crate::pg::installation::{Installation, Relation};
 use crate::pg::roles;
 use crate::value::Value;
 use core::cell::RefCell;
@@ -42,12 +42,13 @@ impl Permit {
         if let Some(kept) = kept {
             return Ok(kept);
         }
-        let owner = installation.grants()?.owner;
+        let table = installation.grants()?;
+        let owner = table.owner;
         let free = roles::has_privileges_of(user, owner);
         let grants = if free {
             Vec::new()
         } else {
-            read(installation, owner)
+            read(installation, table)?
                 .into_iter()
                 .filter(|(role, _)| roles::has_privileges_of(user, *role))
                 .map(|(_, grant)| grant)
@@ -66,11 +67,16 @@ impl Permit {
 }
 
 /// Every grant with its role, one for each scope.
-fn read(installation: &Installation, owner: pg_sys::Oid) -> Vec<(pg_sys::Oid, Grant)> {
-    let plan = || Statements::plan(installation, Action::Grants);
-    let kinds = [Kind::Bigint, Kind::Text, Kind::Text, Kind::Text];
-    let rows = roles::as_owner(owner, || execute::read_latest(plan, &[], &kinds));
-    rows.iter()
+fn read(installation: &Installation, table: Relation) -> Result<Vec<(pg_sys::Oid, Grant)>> {
+    let plan = || Statements::plan(installation, Action::Grants, Rights::Owner);
+    let run = Run {
+        arguments: &[],
+        answer: &[Kind::Bigint, Kind::Text, Kind::Text, Kind::Text],
+        table: Some(table.oid),
+    };
+    let rows = roles::as_owner(table.owner, || execute::read_latest(plan, &run))?;
+    let grants = rows
+        .iter()
         .filter_map(|row| {
             let [Value::Bigint(role), Value::Text(access), scope, setting] = row[..] else {
                 return None;
@@ -85,7 +91,8 @@ fn read(installation: &Installation, owner: pg_sys::Oid) -> Vec<(pg_sys::Oid, Gr
             let role = pg_sys::Oid::from(u32::try_from(role).ok()?);
             Some((role, Grant { access, scopes }))
         })
-        .collect()
+        .collect();
+    Ok(grants)
 }
 
 /// A setting's value at this moment, or nothing where it is unset.

@@ -1,7 +1,7 @@
 //! The always-right way to a table: kept SPI plans.
 
-use super::execute;
-use super::statements::{Action, Statements};
+use super::execute::{self, Run};
+use super::statements::{Action, Rights, Statements};
 use super::tables::{Kind, RecordTable};
 use super::{Insert, Insertion, Move, Patience, Store};
 use crate::error::{Error, Result};
@@ -54,15 +54,22 @@ impl Spi {
         answer: &[Kind],
     ) -> Result<Option<Row<'a>>> {
         let relation = self.installation.record_table(table.number)?;
-        self.as_owner(relation, action, arguments, answer)
+        roles::as_owner(relation.owner, || {
+            self.run(relation, action, Rights::Owner, arguments, answer)
+        })
     }
 
     fn on_account<'a>(&self, action: Action, arguments: &[Value<'a>]) -> Result<Option<i64>> {
         let account = self.installation.account()?;
+        let balance = [Kind::Bigint];
         let row = if self.guarded {
-            self.run(action, arguments, &[Kind::Bigint])?
+            roles::without_search_path(|| {
+                self.run(account, action, Rights::Caller, arguments, &balance)
+            })?
         } else {
-            self.as_owner(account, action, arguments, &[Kind::Bigint])?
+            roles::as_exempt_owner(account.owner, || {
+                self.run(account, action, Rights::Owner, arguments, &balance)
+            })?
         };
         Ok(row.and_then(|row| match row.first() {
             Some(Value::Bigint(balance)) => Some(*balance),
@@ -70,24 +77,22 @@ impl Spi {
         }))
     }
 
-    fn as_owner<'a>(
+    /// Runs a statement on a table and answers its first row, if it has one.
+    fn run<'a>(
         &self,
         relation: Relation,
         action: Action,
+        rights: Rights,
         arguments: &[Value<'a>],
         answer: &[Kind],
     ) -> Result<Option<Row<'a>>> {
-        roles::as_owner(relation.owner, || self.run(action, arguments, answer))
-    }
-
-    fn run<'a>(
-        &self,
-        action: Action,
-        arguments: &[Value<'a>],
-        answer: &[Kind],
-    ) -> Result<Option<Row<'a>>> {
-        let plan = || Statements::plan(&self.installation, action);
-        Ok(execute::execute(plan, arguments, answer).pop())
+        let plan = || Statements::plan(&self.installation, action, rights);
+        let run = Run {
+            arguments,
+            answer,
+            table: Some(relation.oid),
+        };
+        Ok(execute::execute(plan, &run)?.pop())
     }
 }
 
@@ -105,7 +110,7 @@ impl<'a> Store<'a> for Spi {
     ) -> Result<bool> {
         let relation = self.installation.record_table(table.number)?;
         loop {
-            match probe::holder(relation.oid, identity) {
+            match probe::holder(relation.oid, table.identity, identity) {
                 Holder::Nobody => return Ok(true),
                 Holder::Speculative(transaction, token) => {
                     waiting::for_speculation(transaction, token);

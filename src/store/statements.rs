@@ -34,7 +34,16 @@ struct Statement {
 pub struct Statements {
     /// The schema that the plans are for, quoted.
     schema: String,
-    plans: HashMap<Action, pg_sys::SPIPlanPtr>,
+    plans: HashMap<(Action, Rights), pg_sys::SPIPlanPtr>,
+}
+
+/// In whose name a plan is run: the server tells row security's plans apart by the role, and not
+/// by whether the owner is exempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rights {
+    Owner,
+    /// The caller's, who may be the owner himself.
+    Caller,
 }
 
 thread_local! {
@@ -48,13 +57,13 @@ impl Statements {
     /// The kept plan of a statement, ready to be run. It is never freed: one that a schema's new
     /// name has made useless may be running further up.
     /// Called with SPI connected.
-    pub fn plan(installation: &Installation, action: Action) -> pg_sys::SPIPlanPtr {
+    pub fn plan(installation: &Installation, action: Action, rights: Rights) -> pg_sys::SPIPlanPtr {
         let kept = STATEMENTS.with_borrow_mut(|statements| {
             if statements.schema != installation.schema {
                 statements.schema.clone_from(&installation.schema);
                 statements.plans.clear();
             }
-            statements.plans.get(&action).copied()
+            statements.plans.get(&(action, rights)).copied()
         });
         // SAFETY: SPI is connected, and a snapshot is active in every call by SQL. No borrow is
         // held here, for preparing may re-enter.
@@ -71,7 +80,7 @@ impl Statements {
                     settle(plan);
                     STATEMENTS.with_borrow_mut(|statements| {
                         if statements.schema == installation.schema {
-                            statements.plans.insert(action, plan);
+                            statements.plans.insert((action, rights), plan);
                         }
                     });
                     plan

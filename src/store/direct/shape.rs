@@ -7,8 +7,8 @@
 use crate::error::Result;
 use crate::pg::installation::Installation;
 use crate::pg::{jsonb, roles, values};
-use crate::store::execute;
-use crate::store::statements::{Action, Statements};
+use crate::store::execute::{self, Run};
+use crate::store::statements::{Action, Rights, Statements};
 use crate::store::tables::{Column, Kind, RecordTable, ACCOUNT, TABLES};
 use crate::value::{Json, Value};
 use core::cell::RefCell;
@@ -173,10 +173,10 @@ impl Shapes {
         let shapes = Rc::new(Shapes {
             epoch: installation.epoch(),
             shapes: [
-                shape(ACCOUNT),
-                shape(TABLES[0].name),
-                shape(TABLES[1].name),
-                shape(TABLES[2].name),
+                shape(ACCOUNT)?,
+                shape(TABLES[0].name)?,
+                shape(TABLES[1].name)?,
+                shape(TABLES[2].name)?,
             ],
         });
         CURRENT.replace(Some(Rc::clone(&shapes)));
@@ -192,8 +192,8 @@ impl Shapes {
     }
 }
 
-fn look_up(installation: &Installation, name: &'static str) -> Shape {
-    let plan = || Statements::plan(installation, Action::Shape);
+fn look_up(installation: &Installation, name: &'static str) -> Result<Shape> {
+    let plan = || Statements::plan(installation, Action::Shape, Rights::Caller);
     let arguments = [values::text(&installation.schema), values::text(name)];
     let kinds = [
         Kind::Text,
@@ -204,13 +204,18 @@ fn look_up(installation: &Installation, name: &'static str) -> Shape {
         Kind::Json,
     ];
     // Names are printed without a schema where they are on the search path.
-    let rows = roles::without_search_path(|| execute::read_latest(plan, &arguments, &kinds));
+    let run = Run {
+        arguments: &arguments,
+        answer: &kinds,
+        table: None,
+    };
+    let rows = roles::without_search_path(|| execute::read_latest(plan, &run))?;
     let made = MADE
         .iter()
         .find(|(table, _)| *table == name)
         .map(|(_, parts)| parts);
     let (Some(row), Some(made)) = (rows.first(), made) else {
-        return Shape::Changed("missing");
+        return Ok(Shape::Changed("kind"));
     };
     for ((found, made), part) in row.iter().zip(made).zip(PARTS) {
         let found = match found {
@@ -218,13 +223,13 @@ fn look_up(installation: &Installation, name: &'static str) -> Shape {
             _ => b"",
         };
         if found != made.as_bytes() {
-            return Shape::Changed(part);
+            return Ok(Shape::Changed(part));
         }
     }
-    match row.get(PARTS.len()) {
+    Ok(match row.get(PARTS.len()) {
         Some(Value::Json(numbers)) => Shape::Made(columns(name, *numbers)),
         _ => Shape::Changed("columns"),
-    }
+    })
 }
 
 /// Reads texts of a number and a name. Of `account` the key is the identity, and the balance is
