@@ -86,22 +86,26 @@ impl Function {
 /// Runs a command, in which `$1` is the request. Its last row's first column is the reply.
 pub fn command<'a>(command: &[u8], request: Json<'a>) -> Result<Json<'a>> {
     let command = CString::new(command).unwrap_or_default();
-    // SAFETY: parses a NUL-terminated text into a list, or raises a syntax error.
-    let statements = unsafe {
-        let list = pg_sys::pg_parse_query(command.as_ptr());
-        if list.is_null() {
-            0
+    run(request, || {
+        let plan = prepare(&command)?;
+        // SAFETY: a prepared plan has a list of its statements' sources, which may be null.
+        let statements = unsafe {
+            let sources = pg_sys::SPI_plan_get_plan_sources(plan);
+            if sources.is_null() {
+                0
+            } else {
+                (*sources).length
+            }
+        };
+        if statements == 1 {
+            Ok(plan)
         } else {
-            (*list).length
+            Err(Error::argument(
+                format!("command must be one statement, not {statements}"),
+                "Put several statements into a function, and call that with run_once().",
+            ))
         }
-    };
-    if statements != 1 {
-        return Err(Error::argument(
-            format!("command must be one statement, not {statements}"),
-            "Put several statements into a function, and call that with run_once().",
-        ));
-    }
-    run(request, || prepare(&command))
+    })
 }
 
 fn prepare(text: &CStr) -> Result<pg_sys::SPIPlanPtr> {

@@ -49,9 +49,9 @@ unsafe extern "C-unwind" fn memberships_changed(_argument: pg_sys::Datum, _cache
     MEMBERSHIPS.set(MEMBERSHIPS.get() + 1);
 }
 
-/// Runs `f` in the name of `owner`, as foreign keys do, and without the caller's search path: a
-/// trigger, check or policy on the table may name things without a schema, and would otherwise
-/// run a function or an operator of the caller's own with the owner's rights.
+/// Runs `f` in the name of `owner`, as foreign keys do, and without the search path of a caller who
+/// is somebody else: a trigger, check or policy on the table may name things without a schema, and
+/// would otherwise run a function or an operator of the caller's own with the owner's rights.
 ///
 /// An error leaves both to the end of the (sub)transaction, which restores them.
 pub fn as_owner<T>(owner: pg_sys::Oid, f: impl FnOnce() -> T) -> T {
@@ -77,7 +77,12 @@ fn as_role<T>(owner: pg_sys::Oid, flags: i32, f: impl FnOnce() -> T) -> T {
             inside |= pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
         }
         pg_sys::SetUserIdAndSecContext(owner, inside);
-        let answer = without_search_path(f);
+        // The owner's own call is plain SQL of his, with his own search path.
+        let answer = if user == owner {
+            f()
+        } else {
+            without_search_path(f)
+        };
         pg_sys::SetUserIdAndSecContext(user, context);
         answer
     }

@@ -94,7 +94,14 @@ impl Tree {
 
     fn child(&self, parent: usize, step: &str) -> Option<usize> {
         match self.node(parent) {
-            Node::Array(elements) => elements.get(step.parse::<usize>().ok()?).copied(),
+            Node::Array(elements) => {
+                // RFC 6901: digits without a leading zero, and no sign.
+                let place = step
+                    .parse::<usize>()
+                    .ok()
+                    .filter(|n| n.to_string() == step)?;
+                elements.get(place).copied()
+            }
             Node::Object(members) => members
                 .iter()
                 .find(|(name, _)| name == step)
@@ -261,6 +268,8 @@ pub mod tests {
         tree.remove(&path("/l/1"));
         tree.remove(&path("/nowhere/at/all"));
         tree.remove(&path("/l/9"));
+        tree.remove(&path("/l/00"));
+        tree.remove(&path("/l/+2"));
         assert!(same(&tree, r#"{"a":{"c":2},"l":[1,null,3]}"#));
         tree.replace(&path("/a"), Node::Bool(true));
         assert!(same(&tree, r#"{"a":true,"l":[1,null,3]}"#));
