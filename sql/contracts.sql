@@ -103,11 +103,11 @@ BEGIN
     ELSIF NEW.max_request_bytes OPERATOR(pg_catalog.<) 1 OR NEW.max_response_bytes OPERATOR(pg_catalog.<) 1 THEN
         problem := 'max_request_bytes and max_response_bytes must be at least 1';
     ELSIF (SELECT pg_catalog.bool_or(s IS NULL OR s OPERATOR(pg_catalog.!~) '^[0-9A-Z]{5}$'
-                  OR s OPERATOR(pg_catalog.~) '^(00|01|02|08|25|40|53|57|58|XX)' OR s OPERATOR(pg_catalog.=) '55P03')
+                  OR s OPERATOR(pg_catalog.~) '^(00|01|02|08|25|40|53|54|57|58|XX)' OR s OPERATOR(pg_catalog.=) '55P03')
              FROM pg_catalog.unnest(NEW.refusal_sqlstates) AS s) THEN
         problem := 'refusal_sqlstates must be SQLSTATEs of business refusals';
-        advice := 'Failures of the server, its locks, limits and connections are never stored: classes 00, 01, 02, 08, 25, 40, 53, 57, 58, XX and 55P03.';
-    ELSIF (SELECT pg_catalog.bool_or(p IS NULL OR p OPERATOR(pg_catalog.!~) '^/')
+        advice := 'Failures of the server, its locks, limits and connections are never stored: classes 00, 01, 02, 08, 25, 40, 53, 54, 57, 58, XX and 55P03.';
+    ELSIF (SELECT pg_catalog.bool_or(p IS NULL OR p OPERATOR(pg_catalog.!~) '^(/([^/~]|~[01])*)+$')
              FROM pg_catalog.unnest(pg_catalog.array_cat(pg_catalog.array_cat(NEW.ignored_paths,
                   NEW.redacted_request_paths), NEW.redacted_response_paths)) AS p) THEN
         problem := 'paths must be JSON pointers';
@@ -178,8 +178,11 @@ BEGIN
             HINT = 'Pass a name and a version, as in place-order:v1.',
             CONSTRAINT = 'idempotency_invalid_argument';
     END IF;
-    IF EXISTS (SELECT FROM @extschema@.operation_contract AS c
-                WHERE c.operation OPERATOR(pg_catalog.=) define_operation.operation) THEN
+    INSERT INTO @extschema@.operation_contract
+        (operation, retention, tombstone_retention, save_refusals, refusal_sqlstates, key_required, max_key_bytes, max_request_bytes, max_response_bytes, lease, repeatable, ignored_paths, default_values, keep_request, redacted_request_paths, keep_response, redacted_response_paths)
+        VALUES (define_operation.operation, define_operation.retention, define_operation.tombstone_retention, define_operation.save_refusals, define_operation.refusal_sqlstates, define_operation.key_required, define_operation.max_key_bytes, define_operation.max_request_bytes, define_operation.max_response_bytes, define_operation.lease, define_operation.repeatable, define_operation.ignored_paths, define_operation.default_values, define_operation.keep_request, define_operation.redacted_request_paths, define_operation.keep_response, define_operation.redacted_response_paths)
+        ON CONFLICT ON CONSTRAINT operation_contract_pkey DO NOTHING;
+    IF NOT FOUND THEN
         RAISE EXCEPTION USING
             ERRCODE = '42710',
             MESSAGE = 'operation is already defined',
@@ -187,9 +190,6 @@ BEGIN
             HINT = 'Change it with alter_operation(), or define a new version.',
             CONSTRAINT = 'idempotency_invalid_argument';
     END IF;
-    INSERT INTO @extschema@.operation_contract
-        (operation, retention, tombstone_retention, save_refusals, refusal_sqlstates, key_required, max_key_bytes, max_request_bytes, max_response_bytes, lease, repeatable, ignored_paths, default_values, keep_request, redacted_request_paths, keep_response, redacted_response_paths)
-        VALUES (define_operation.operation, define_operation.retention, define_operation.tombstone_retention, define_operation.save_refusals, define_operation.refusal_sqlstates, define_operation.key_required, define_operation.max_key_bytes, define_operation.max_request_bytes, define_operation.max_response_bytes, define_operation.lease, define_operation.repeatable, define_operation.ignored_paths, define_operation.default_values, define_operation.keep_request, define_operation.redacted_request_paths, define_operation.keep_response, define_operation.redacted_response_paths);
 END
 $function$;
 COMMENT ON FUNCTION @extschema@.define_operation(pg_catalog.text, pg_catalog.interval, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.bool, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.interval, pg_catalog.bool, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text[]) IS
@@ -227,6 +227,29 @@ BEGIN
             MESSAGE = 'reset must name settings of a contract',
             DETAIL = 'Reason: idempotency_invalid_argument.',
             HINT = 'The settings are the arguments of alter_operation().',
+            CONSTRAINT = 'idempotency_invalid_argument';
+    END IF;
+    IF 'retention' OPERATOR(pg_catalog.=) ANY (reset) AND retention IS NOT NULL
+        OR 'tombstone_retention' OPERATOR(pg_catalog.=) ANY (reset) AND tombstone_retention IS NOT NULL
+        OR 'save_refusals' OPERATOR(pg_catalog.=) ANY (reset) AND save_refusals IS NOT NULL
+        OR 'refusal_sqlstates' OPERATOR(pg_catalog.=) ANY (reset) AND refusal_sqlstates IS NOT NULL
+        OR 'key_required' OPERATOR(pg_catalog.=) ANY (reset) AND key_required IS NOT NULL
+        OR 'max_key_bytes' OPERATOR(pg_catalog.=) ANY (reset) AND max_key_bytes IS NOT NULL
+        OR 'max_request_bytes' OPERATOR(pg_catalog.=) ANY (reset) AND max_request_bytes IS NOT NULL
+        OR 'max_response_bytes' OPERATOR(pg_catalog.=) ANY (reset) AND max_response_bytes IS NOT NULL
+        OR 'lease' OPERATOR(pg_catalog.=) ANY (reset) AND lease IS NOT NULL
+        OR 'repeatable' OPERATOR(pg_catalog.=) ANY (reset) AND repeatable IS NOT NULL
+        OR 'ignored_paths' OPERATOR(pg_catalog.=) ANY (reset) AND ignored_paths IS NOT NULL
+        OR 'default_values' OPERATOR(pg_catalog.=) ANY (reset) AND default_values IS NOT NULL
+        OR 'keep_request' OPERATOR(pg_catalog.=) ANY (reset) AND keep_request IS NOT NULL
+        OR 'redacted_request_paths' OPERATOR(pg_catalog.=) ANY (reset) AND redacted_request_paths IS NOT NULL
+        OR 'keep_response' OPERATOR(pg_catalog.=) ANY (reset) AND keep_response IS NOT NULL
+        OR 'redacted_response_paths' OPERATOR(pg_catalog.=) ANY (reset) AND redacted_response_paths IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = '22023',
+            MESSAGE = 'a setting cannot be both set and reset',
+            DETAIL = 'Reason: idempotency_invalid_argument.',
+            HINT = 'Pass the setting either as an argument or in reset.',
             CONSTRAINT = 'idempotency_invalid_argument';
     END IF;
     UPDATE @extschema@.operation_contract AS c SET

@@ -31,14 +31,25 @@ struct Open {
     identity: Identity,
     how: How,
     made_in: Level,
+    /// Counts the openings of the transaction.
+    number: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Finished {
+    made_in: Level,
+    finished_in: Level,
+    number: u64,
 }
 
 #[derive(Debug, Default)]
 struct Book {
     /// In the order in which they were opened.
     open: Vec<Open>,
-    /// Reservations that were finished, and in which level each was made and finished.
-    finished: HashMap<Identity, (Level, Level)>,
+    /// Reservations that were finished. One identity may have been more than once, where its
+    /// record was deleted in between.
+    finished: HashMap<Identity, Vec<Finished>>,
+    opened: u64,
 }
 
 thread_local! {
@@ -55,35 +66,46 @@ impl Book {
             return false;
         };
         let open = self.open.remove(place);
-        self.finished.insert(open.identity, (open.made_in, level));
+        self.finished
+            .entry(open.identity)
+            .or_default()
+            .push(Finished {
+                made_in: open.made_in,
+                finished_in: level,
+                number: open.number,
+            });
         true
     }
 
     fn level_rolled_back(&mut self, level: Level) {
         self.open.retain(|open| open.made_in != level);
         let open = &mut self.open;
-        self.finished
-            .retain(|identity, &mut (made_in, finished_in)| {
-                if finished_in != level {
+        self.finished.retain(|identity, times| {
+            times.retain(|time| {
+                if time.finished_in != level {
                     return true;
                 }
-                if made_in != level {
+                if time.made_in != level {
                     open.push(Open {
                         identity: identity.clone(),
                         how: How::Reserved,
-                        made_in,
+                        made_in: time.made_in,
+                        number: time.number,
                     });
                 }
                 false
             });
+            !times.is_empty()
+        });
+        open.sort_by_key(|open| open.number);
     }
 
     fn level_committed(&mut self, level: Level, parent: Level) {
         for open in self.open.iter_mut().filter(|open| open.made_in == level) {
             open.made_in = parent;
         }
-        for (made_in, finished_in) in self.finished.values_mut() {
-            for at in [made_in, finished_in] {
+        for time in self.finished.values_mut().flatten() {
+            for at in [&mut time.made_in, &mut time.finished_in] {
                 if *at == level {
                     *at = parent;
                 }
@@ -103,10 +125,13 @@ impl Book {
 /// Opens an identity.
 pub fn open(identity: Identity, how: How, level: Level) {
     BOOK.with_borrow_mut(|book| {
+        book.opened += 1;
+        let number = book.opened;
         book.open.push(Open {
             identity,
             how,
             made_in: level,
+            number,
         });
     });
 }
@@ -229,6 +254,22 @@ mod tests {
         assert_eq!(check(), Err(Error::Unfinished(1)));
         assert!(finish(&identity("outer"), 1));
         assert_eq!(check(), Ok(()));
+    }
+
+    #[test]
+    fn an_identity_finished_twice_is_reopened_where_it_was_first_made() {
+        reserve("a", 1);
+        reserve("later", 1);
+        assert!(finish(&identity("a"), 2));
+        reserve("a", 2);
+        assert!(finish(&identity("a"), 2));
+        level_ended(2, None);
+        assert_eq!(check(), Err(Error::Unfinished(2)));
+        assert_eq!(
+            current(),
+            Some(identity("later")),
+            "in the order of opening"
+        );
     }
 
     #[test]

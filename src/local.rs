@@ -57,7 +57,7 @@ pub fn once<'a, S: Store<'a>, T>(
     effect: impl FnOnce() -> Result<(Row<'a>, T)>,
 ) -> Result<Once<'a, T>> {
     let mut foreseen = None;
-    let reservation = reserve_with(store, call, || {
+    let reservation = reserve(store, call, || {
         foreseen = foresee()?;
         Ok(foreseen.clone())
     })?;
@@ -110,11 +110,9 @@ fn uuid_text(bytes: &[u8; 16]) -> String {
 }
 
 /// Wins the key, or answers what stands at it.
-pub fn reserve<'a, S: Store<'a>>(store: &S, call: &Call<'_, 'a>) -> Result<Reservation<'a>> {
-    reserve_with(store, call, || Ok(None))
-}
-
-fn reserve_with<'a, S: Store<'a>>(
+///
+/// `foresee` is asked before each insert, and may refuse a first call.
+pub fn reserve<'a, S: Store<'a>>(
     store: &S,
     call: &Call<'_, 'a>,
     mut foresee: impl FnMut() -> Result<Option<Row<'a>>>,

@@ -6,7 +6,7 @@ use crate::admission::Access;
 use crate::contract::Contract;
 use crate::error::{Error, Result};
 use crate::guard;
-use crate::identity::{self, DEBIT};
+use crate::identity::{self, CONSUME, DEBIT};
 use crate::local::{self, Kept};
 use crate::outcome::{Outcome, Refusal};
 use crate::pg::call::Call;
@@ -19,6 +19,9 @@ use crate::store::{contracts, Patience};
 use crate::value::{Json, Text, Value};
 use core::time::Duration;
 use std::rc::Rc;
+
+/// The longest request key that any contract may allow, in bytes.
+const MOST_KEY_BYTES: usize = 1024;
 
 /// An admitted call under a general identity.
 pub struct Record<'a> {
@@ -51,18 +54,9 @@ impl<'a> Record<'a> {
         };
         let store = enter(call, table, Access::Use, || scope.bytes().to_vec())?;
         let contract = contracts::of(store.installation(), operation.bytes())?;
-        if !contract.defined
-            && operation.bytes() != DEBIT.as_bytes()
-            && settings::refuses_unknown_operations()
-        {
-            return Err(Error::argument(
-                "operation is not defined",
-                "Define it with define_operation(), or correct its spelling.",
-            ));
-        }
         let request_key = match request_key {
             None if !contract.key_required => None,
-            key => Some(identity::request_key(key, contract.max_key_bytes)?),
+            key => Some(identity::request_key(key, MOST_KEY_BYTES)?),
         };
         Ok(Record {
             store,
@@ -80,10 +74,10 @@ impl<'a> Record<'a> {
 
     /// Refuses the operations that only their own functions may perform.
     pub fn refuse_built_in(&self) -> Result<()> {
-        if self.is_debit() {
+        if self.is_debit() || self.operation.bytes() == CONSUME.as_bytes() {
             return Err(Error::argument(
                 "operation is a built-in one",
-                "Call debit_once(), or name an operation of your own.",
+                "Call debit_once() or consume_once(), or name an operation of your own.",
             ));
         }
         Ok(())
@@ -117,11 +111,21 @@ impl<'a> Record<'a> {
         [self.scope.bytes(), self.operation.bytes(), key]
     }
 
-    /// Refuses a request that is missing or too large.
-    pub fn admit_request(&self, request: Option<Json<'a>>) -> Result<Json<'a>> {
-        let request = identity::required("request", request)?;
-        let most = self.contract.max_request_bytes;
-        within("request", request, most).map(|()| request)
+    /// Refuses what the contract does not allow to a first call. A retry is answered whatever the
+    /// contract says by then.
+    pub fn admit_first(&self, request: Option<Json<'a>>) -> Result<()> {
+        if !self.contract.defined && !self.is_debit() && settings::refuses_unknown_operations() {
+            return Err(Error::argument(
+                "operation is not defined",
+                "Define it with define_operation(), or correct its spelling.",
+            ));
+        }
+        if let Some(key) = self.request_key {
+            identity::request_key(Some(key), self.contract.max_key_bytes)?;
+        }
+        request.map_or(Ok(()), |request| {
+            within("request", request, self.contract.max_request_bytes)
+        })
     }
 
     /// The columns that a record keeps of a request.

@@ -29,7 +29,7 @@ door!(current_request, "pg_finfo_current_request", current);
 fn reserve(call: &Call<'_>) -> Result<Datum> {
     let record = Record::enter(call)?;
     record.refuse_built_in()?;
-    let request = record.admit_request(call.json(3))?;
+    let request = identity::required("request", call.json(3))?;
     let columns = record.columns()?;
     if guard::is_busy() && guard::is_open(&record.identity()?) == Some(How::Reserved) {
         let kept = local::find(&record.store, &IDEMPOTENCY_RECORD, &columns)?;
@@ -41,6 +41,7 @@ fn reserve(call: &Call<'_>) -> Result<Datum> {
     let reservation = local::reserve(
         &record.store,
         &record.call(&columns, &kept, patience(call, 4)?),
+        || record.admit_first(Some(request)).map(|()| None),
     )?;
     let outcome = match reservation {
         Reservation::Acquired(stamp) => {
@@ -215,6 +216,7 @@ fn abandon(call: &Call<'_>) -> Result<Datum> {
             account_id,
             patience: patience(call, 3)?,
         },
+        || record.admit_first(None).map(|()| None),
     )?;
     let outcome = match reservation {
         Reservation::Acquired(stamp) => {

@@ -37,9 +37,10 @@ fn run<'a>(call: &Call<'a>, effect: impl FnOnce(Json<'a>) -> Result<Json<'a>>) -
     let status = http_status(call.int(5))?;
     let record = Record::enter(call)?;
     record.refuse_built_in()?;
-    let request = record.admit_request(call.json(3))?;
+    let request = identity::required("request", call.json(3))?;
     let perform = || record.perform(status, || effect(request));
     if record.request_key.is_none() {
+        record.admit_first(Some(request))?;
         return perform().map(|outcome| pack(call, Some(&outcome)));
     }
     let identity = record.columns()?;
@@ -47,7 +48,7 @@ fn run<'a>(call: &Call<'a>, effect: impl FnOnce(Json<'a>) -> Result<Json<'a>>) -
     let once = local::once(
         &record.store,
         &record.call(&identity, &kept, patience(call, 6)?),
-        || Ok(None),
+        || record.admit_first(Some(request)).map(|()| None),
         || {
             let outcome = perform()?;
             Ok((record.result_columns(&outcome), outcome))

@@ -32,6 +32,40 @@ pub fn has_ended(transaction: pg_sys::TransactionId) -> bool {
     }
 }
 
+/// Raises an error unless the current user may call a function, by the rights to it and its schema.
+pub fn check_execute(function: pg_sys::Oid) {
+    // SAFETY: looks up privileges, and raises an error where one is missing.
+    unsafe {
+        let user = pg_sys::GetUserId();
+        let schema = pg_sys::get_func_namespace(function);
+        let (usage, execute) = (pg_sys::ACL_USAGE.into(), pg_sys::ACL_EXECUTE.into());
+        #[cfg(feature = "pg15")]
+        let (usage, execute) = (
+            pg_sys::pg_namespace_aclcheck(schema, user, usage),
+            pg_sys::pg_proc_aclcheck(function, user, execute),
+        );
+        #[cfg(not(feature = "pg15"))]
+        let (usage, execute) = (
+            pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, user, usage),
+            pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, user, execute),
+        );
+        if usage != pg_sys::AclResult::ACLCHECK_OK {
+            pg_sys::aclcheck_error(
+                usage,
+                pg_sys::ObjectType::OBJECT_SCHEMA,
+                pg_sys::get_namespace_name(schema),
+            );
+        }
+        if execute != pg_sys::AclResult::ACLCHECK_OK {
+            pg_sys::aclcheck_error(
+                execute,
+                pg_sys::ObjectType::OBJECT_FUNCTION,
+                pg_sys::get_func_name(function),
+            );
+        }
+    }
+}
+
 /// The index of a table's primary key, or an invalid OID.
 ///
 /// # Safety

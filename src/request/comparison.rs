@@ -16,6 +16,10 @@ pub struct Path {
 
 impl Path {
     pub fn parse(text: &str) -> Option<Self> {
+        let mut escapes = text.split('~').skip(1);
+        if !escapes.all(|rest| rest.starts_with(['0', '1'])) {
+            return None;
+        }
         let steps = text
             .strip_prefix('/')?
             .split('/')
@@ -234,6 +238,19 @@ mod tests {
         record
             .mismatch(stored.as_ref(), parse(given), &identity)
             .is_none()
+    }
+
+    #[test]
+    fn a_pointer_is_read_strictly() {
+        let steps = |text| Path::parse(text).map(|path| path.steps);
+        assert_eq!(
+            steps("/a~1b/~0/"),
+            Some(vec!["a/b".into(), "~".into(), "".into()])
+        );
+        assert_eq!(steps("/~01"), Some(vec!["~1".into()]));
+        for bad in ["", "a", "/a~2", "/a~", "/a/~/b"] {
+            assert_eq!(steps(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -101,7 +101,17 @@ fn push(found: &mut Vec<Difference>, kind: Kind, path: String) {
 
 /// A path one step down, escaped as a JSON pointer; what is too long to show keeps its end.
 fn below(path: &str, step: &str) -> String {
-    let step = step.replace('~', "~0").replace('/', "~1");
+    let mut shown = String::with_capacity(step.len());
+    for c in step.chars() {
+        match c {
+            '~' => shown.push_str("~0"),
+            '/' => shown.push_str("~1"),
+            // A name may hold anything; a report stays on its line.
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    let step = shown;
     let mut whole = format!("{path}/{step}");
     if whole.len() > MAX_PATH_BYTES {
         let mut from = whole.len() - MAX_PATH_BYTES;
