@@ -64,7 +64,11 @@ impl Installation {
             }
         }
         let found = Rc::new(Installation::look_up(function, namespace)?);
-        CURRENT.replace(Some(Rc::clone(&found)));
+        // Membership in an extension changes without a message, so that a table that is missing is
+        // looked for at each call.
+        if found.relations.iter().all(Option::is_some) {
+            CURRENT.replace(Some(Rc::clone(&found)));
+        }
         Ok(found)
     }
 

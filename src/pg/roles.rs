@@ -71,9 +71,7 @@ fn as_role<T>(owner: pg_sys::Oid, flags: i32, f: impl FnOnce() -> T) -> T {
         let mut context = 0;
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
         let mut inside = context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32 | flags;
-        // A trigger of the owner's must leave nothing behind that would later run in the name of
-        // a superuser: a cursor WITH HOLD, a deferred trigger, a temporary object.
-        if user != owner && pg_sys::superuser_arg(user) && !pg_sys::superuser_arg(owner) {
+        if user != owner && may_more(owner, user) {
             inside |= pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
         }
         pg_sys::SetUserIdAndSecContext(owner, inside);
@@ -85,6 +83,18 @@ fn as_role<T>(owner: pg_sys::Oid, flags: i32, f: impl FnOnce() -> T) -> T {
         };
         pg_sys::SetUserIdAndSecContext(user, context);
         answer
+    }
+}
+
+/// Whether the caller, or whoever logged in, may do something that the owner may not. Then a trigger
+/// of the owner's must leave nothing behind that would later run in the caller's name: a cursor
+/// WITH HOLD, a deferred trigger, a temporary object.
+fn may_more(owner: pg_sys::Oid, user: pg_sys::Oid) -> bool {
+    // SAFETY: reads the system caches and a variable of the backend.
+    unsafe {
+        !pg_sys::superuser_arg(owner)
+            && (pg_sys::superuser_arg(pg_sys::GetAuthenticatedUserId())
+                || !pg_sys::has_privs_of_role(owner, user))
     }
 }
 

@@ -97,16 +97,34 @@ unsafe fn means(plan: pg_sys::SPIPlanPtr, table: Oid) -> bool {
         if cached.is_null() {
             return false;
         }
-        let first =
-            |list: *mut pg_sys::List| (!list.is_null()).then(|| (*(*list).elements).ptr_value);
-        let means = first((*cached).stmt_list)
-            .and_then(|planned| first((*planned.cast::<pg_sys::PlannedStmt>()).rtable))
-            .is_some_and(|named| {
-                let named = named.cast::<pg_sys::RangeTblEntry>();
-                (*named).rtekind == pg_sys::RTEKind::RTE_RELATION && (*named).relid == table
-            });
+        // A rule may have put several statements in the place of one, each of which begins with
+        // the table that the text names, or only a notification, or nothing.
+        let means = elements((*cached).stmt_list).all(|planned| {
+            let planned = planned.cast::<pg_sys::PlannedStmt>();
+            (*planned).commandType == pg_sys::CmdType::CMD_UTILITY
+                || elements((*planned).rtable).next().is_some_and(|named| {
+                    let named = named.cast::<pg_sys::RangeTblEntry>();
+                    (*named).rtekind == pg_sys::RTEKind::RTE_RELATION && (*named).relid == table
+                })
+        });
         pg_sys::ReleaseCachedPlan(cached, pg_sys::CurrentResourceOwner);
         means
+    }
+}
+
+/// The elements of a list of pointers.
+///
+/// # Safety
+/// Null, or a list that outlives the iteration.
+unsafe fn elements(list: *mut pg_sys::List) -> impl Iterator<Item = *mut core::ffi::c_void> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let length = if list.is_null() {
+            0
+        } else {
+            (*list).length as usize
+        };
+        (0..length).map(move |n| (*(*list).elements.add(n)).ptr_value)
     }
 }
 
