@@ -56,7 +56,17 @@ impl<'a> Record<'a> {
         let contract = contracts::of(store.installation(), operation.bytes())?;
         let request_key = match request_key {
             None if !contract.key_required => None,
-            key => Some(identity::request_key(key, MOST_KEY_BYTES)?),
+            key => {
+                // A key that some contract could have allowed may have a record, whatever the
+                // limit is now.
+                let could_be = key.is_some_and(|key| key.bytes().len() <= MOST_KEY_BYTES);
+                let most = if could_be {
+                    MOST_KEY_BYTES
+                } else {
+                    contract.max_key_bytes
+                };
+                Some(identity::request_key(key, most)?)
+            }
         };
         Ok(Record {
             store,
@@ -111,6 +121,14 @@ impl<'a> Record<'a> {
         [self.scope.bytes(), self.operation.bytes(), key]
     }
 
+    /// Refuses a key that is longer than the contract allows, where it has no record.
+    pub fn admit_key(&self) -> Result<()> {
+        if let Some(key) = self.request_key {
+            identity::request_key(Some(key), self.contract.max_key_bytes)?;
+        }
+        Ok(())
+    }
+
     /// Refuses what the contract does not allow to a first call. A retry is answered whatever the
     /// contract says by then.
     pub fn admit_first(&self, request: Option<Json<'a>>) -> Result<()> {
@@ -120,9 +138,7 @@ impl<'a> Record<'a> {
                 "Define it with define_operation(), or correct its spelling.",
             ));
         }
-        if let Some(key) = self.request_key {
-            identity::request_key(Some(key), self.contract.max_key_bytes)?;
-        }
+        self.admit_key()?;
         request.map_or(Ok(()), |request| {
             within("request", request, self.contract.max_request_bytes)
         })

@@ -133,6 +133,7 @@ fn finish<'a>(
             hint: "Finish a reservation once.",
         });
     }
+    record.admit_key()?;
     Err(Error::WrongState {
         detail: "This transaction has not reserved it.",
         hint: "Call reserve_request() first, in the same transaction, and finish only what it answered as acquired.",
@@ -158,9 +159,15 @@ fn find(call: &Call<'_>) -> Result<Datum> {
             return Ok(pack(call, None));
         }
         let kept = local::find(&record.store, &REQUEST_RESULT, &identity)?;
+        if kept.is_none() {
+            record.admit_key()?;
+        }
         return Ok(pack(call, kept.map(|kept| debit::told(&kept)).as_ref()));
     }
     let kept = local::find(&record.store, &IDEMPOTENCY_RECORD, &identity)?;
+    if kept.is_none() {
+        record.admit_key()?;
+    }
     let outcome = kept.map(|kept| match state(&kept) {
         b"pending" if kept.attempt.first() == Some(&Value::Null) => acquired(kept.stamp),
         b"pending" | b"unknown" => Outcome {

@@ -100,8 +100,7 @@ INSERT INTO bad VALUES
     (27, $$refusal_sqlstates => '{P0001,40001}'$$), (28, $$refusal_sqlstates => '{57014}'$$),
     (29, $$refusal_sqlstates => '{"P000 "}'$$),
     (31, $$ignored_paths => '{trace}'$$), (32, $$ignored_paths => '{/a,""}'$$), (33, $$ignored_paths => '{NULL}'$$),
-    (34, $$ignored_paths => '{$.trace}'$$), (35, $$ignored_paths => '{" /a"}'$$), (36, $$ignored_paths => '{/a~2}'$$),
-    (37, $$ignored_paths => '{/a~}'$$),
+    (34, $$ignored_paths => '{$.trace}'$$), (35, $$ignored_paths => '{" /a"}'$$),
     (41, $$default_values => '[]'$$), (42, $$default_values => '1'$$), (43, $$default_values => 'null'$$),
     (44, $$default_values => '"x"'$$),
     (51, $$keep_request => 'all'$$), (52, $$keep_request => ''$$), (53, $$keep_request => 'WHOLE'$$),
@@ -123,6 +122,12 @@ SELECT reset, a.code, a.reason FROM (VALUES
     (6, '{}')) AS v (n, reset),
        t.attempt(format($$SELECT alter_operation('order:v1', reset => %L)$$, reset)) AS a
  ORDER BY n;
+-- A tilde in a JSON pointer is written ~0 and begins an escape otherwise.
+SELECT n, a.code, a.reason FROM (VALUES (1, '{/a~2}'), (2, '{/a~}'), (3, '{/a/~/b}'), (4, '{/a~0~1,/~01}')) AS v (n, paths),
+       t.attempt(format($$SELECT alter_operation('order:v1', ignored_paths => %L)$$, paths)) AS a
+ ORDER BY n;
+SELECT ignored_paths FROM idempotency_operations WHERE operation = 'order:v1';
+
 -- Ill-formed operations.
 SELECT n, a.code, a.reason FROM (VALUES
     (1, ''), (2, ' '), (3, 'order'), (4, 'order:1'), (5, 'order:v'), (6, 'Order:v1'), (7, ':v1'), (8, '-order:v1'),

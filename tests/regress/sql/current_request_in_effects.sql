@@ -12,7 +12,7 @@ INSERT INTO account VALUES (1, 1000);
 
 CREATE TABLE audit (n bigint GENERATED ALWAYS AS IDENTITY, place text, scope text, operation text,
     request_key text, attempt int);
-CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
     INSERT INTO audit (place, scope, operation, request_key, attempt)
     SELECT concat_ws(' ', TG_TABLE_NAME, TG_WHEN, TG_OP), r.*

@@ -51,10 +51,10 @@ SELECT bool_and(a.result = 'completed' OR a.code = '54001') AS answered_or_refus
 SELECT state FROM run_once('s', 'tree:v1', 'alive', '{}', 'echo(jsonb)');
 -- Wide: many members, many elements, long names and texts.
 CREATE TABLE wide (what text, request jsonb, other jsonb);
-INSERT INTO wide SELECT 'members', jsonb_object_agg('m' || n, n), jsonb_object_agg('m' || n, n) || '{"m77777": 0}' FROM generate_series(1, 100000) AS n;
-INSERT INTO wide SELECT 'elements', jsonb_agg(n), jsonb_agg(n) || '0' FROM generate_series(1, 300000) AS n;
-INSERT INTO wide SELECT 'objects', jsonb_agg(jsonb_build_object('n', n, 'text', 'x' || n)), jsonb_agg(jsonb_build_object('n', n, 'text', 'x' || nullif(n, 5))) FROM generate_series(1, 50000) AS n;
-INSERT INTO wide VALUES ('text', to_jsonb(repeat('ä', 3000000)), to_jsonb(repeat('ä', 2999999) || 'a'));
+INSERT INTO wide SELECT 'members', jsonb_object_agg('m' || n, n), jsonb_object_agg('m' || n, n) || '{"m7777": 0}' FROM generate_series(1, 10000) AS n;
+INSERT INTO wide SELECT 'elements', jsonb_agg(n), jsonb_agg(n) || '0' FROM generate_series(1, 20000) AS n;
+INSERT INTO wide SELECT 'objects', jsonb_agg(jsonb_build_object('n', n, 'text', 'x' || n)), jsonb_agg(jsonb_build_object('n', n, 'text', 'x' || nullif(n, 5))) FROM generate_series(1, 20000) AS n;
+INSERT INTO wide VALUES ('text', to_jsonb(repeat('ä', 1000000)), to_jsonb(repeat('ä', 999999) || 'a'));
 INSERT INTO wide VALUES ('number', to_jsonb(repeat('9', 100000)::numeric), to_jsonb(repeat('9', 100000)::numeric - 1));
 SELECT what, operation, f.state, r.state AS replay, m.code AS mismatch
   FROM wide, unnest('{whole:v1,tree:v1,defaults:v1,digest:v1}'::text[]) WITH ORDINALITY AS o (operation, n),

@@ -124,12 +124,12 @@ SELECT o.code, o.reason FROM t.outcome($$SELECT * FROM run_sql_once('s', 'own:v1
     'INSERT INTO payment (amount) VALUES (5000)')$$) AS o;
 DROP TRIGGER again ON payment;
 -- A debit and a consumption, by a trigger on account.
-CREATE FUNCTION debit_again() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION debit_again() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
     PERFORM debit_once(1, 'own', 5);
     RETURN NEW;
 END $$;
-CREATE FUNCTION consume_again() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION consume_again() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
     PERFORM consume_once('s', '00000000-0000-0000-0000-0000000000bb', 1, 5);
     RETURN NEW;
@@ -138,7 +138,7 @@ CREATE TRIGGER debit_again AFTER UPDATE ON account FOR EACH ROW EXECUTE FUNCTION
 SELECT a.code, a.reason FROM t.attempt($$SELECT debit_once(1, 'own', 5)$$) AS a;
 SELECT a.code, a.reason FROM t.attempt($$SELECT debit_once(1, 'own', 6)$$) AS a;
 DROP TRIGGER debit_again ON account;
-CREATE FUNCTION ask_again() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION ask_again() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$
 BEGIN
     RAISE NOTICE 'found: %', (SELECT state FROM find_request('1', 'debit:v1', 'own'));
     PERFORM abandon_request('1', 'debit:v1', 'own');

@@ -142,14 +142,17 @@ SELECT o.code, o.reason FROM t.outcome($$SELECT * FROM reserve_request('s', 'pay
 COMMIT;
 -- The commit is synchronous, whatever the setting: see that it is flushed.
 SET synchronous_commit = off;
+BEGIN;
 SELECT state FROM abandon_request('s', 'pay:v1', 'flushed');
-SELECT pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() AS flushed;
+SELECT pg_current_wal_insert_lsn() AS written \gset
+COMMIT;
+SELECT pg_current_wal_flush_lsn() >= :'written' AS flushed;
 RESET synchronous_commit;
 
 -- An attempt that another release, or the operator, has left: its state is what it is.
 INSERT INTO idempotency_record (scope, operation, request_key, state, request, attempt, lease_until) VALUES
-    ('s', 'charge:v1', 'live', 'pending', '{}', 1, clock_timestamp() + '1 hour'),
-    ('s', 'charge:v1', 'expired', 'pending', '{}', 1, clock_timestamp() - '1 hour'),
+    ('s', 'charge:v1', 'live', 'pending', '{}', 1, clock_timestamp() + interval '1 hour'),
+    ('s', 'charge:v1', 'expired', 'pending', '{}', 1, clock_timestamp() - interval '1 hour'),
     ('s', 'charge:v1', 'unknown', 'unknown', '{}', 2, NULL),
     ('s', 'charge:v1', 'gone', 'gone', NULL, NULL, NULL);
 SELECT k, f.state, f.replayed, f.response FROM unnest('{live,expired,unknown,gone}'::text[]) AS k, find_request('s', 'charge:v1', k) AS f;

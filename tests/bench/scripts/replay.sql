@@ -1,0 +1,2 @@
+\set account random(1, :accounts)
+SELECT debit_once(:account, :seeded, :amount);
