@@ -4,6 +4,7 @@
 //! tables even when the extension was dropped between them and created again elsewhere.
 
 use crate::error::{Error, Result};
+use crate::store::execute::Named;
 use crate::store::tables::{ACCOUNT, CONTRACT, GRANT, TABLES};
 use core::cell::{Cell, RefCell};
 use core::ffi::CStr;
@@ -17,6 +18,7 @@ const RELATIONS: usize = 3 + TABLES.len();
 /// A table, as far as calling it needs to know.
 #[derive(Clone, Copy, Debug)]
 pub struct Relation {
+    pub name: &'static str,
     pub oid: Oid,
     pub owner: Oid,
 }
@@ -105,6 +107,15 @@ impl Installation {
         })
     }
 
+    /// A table with the name by which statements call it.
+    pub fn named(&self, table: Relation) -> Named<'_> {
+        Named {
+            schema: &self.schema,
+            name: table.name,
+            oid: table.oid,
+        }
+    }
+
     /// Changes whenever one of the tables, or a grant, may have changed.
     pub fn epoch(&self) -> u64 {
         self.epoch
@@ -146,8 +157,8 @@ fn extension_of(class: Oid, object: Oid) -> Oid {
     unsafe { pg_sys::getExtensionOfObject(class, object) }
 }
 
-fn look_up_table(name: &'static str, namespace: Oid) -> Option<Relation> {
-    let name = CString::new(name).ok()?;
+fn look_up_table(table: &'static str, namespace: Oid) -> Option<Relation> {
+    let name = CString::new(table).ok()?;
     // SAFETY: the name is NUL-terminated; the relation is open, and so in the relation cache,
     // while its row of pg_class is read.
     unsafe {
@@ -162,7 +173,11 @@ fn look_up_table(name: &'static str, namespace: Oid) -> Option<Relation> {
         let owner = (*(*relation).rd_rel).relowner;
         let is_table = (*(*relation).rd_rel).relkind as u8 == pg_sys::RELKIND_RELATION;
         pg_sys::relation_close(relation, pg_sys::NoLock as i32);
-        is_table.then_some(Relation { oid, owner })
+        is_table.then_some(Relation {
+            name: table,
+            oid,
+            owner,
+        })
     }
 }
 

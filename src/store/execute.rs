@@ -6,6 +6,7 @@ use crate::pg::values;
 use crate::value::{Row, Value};
 use core::ffi::c_char;
 use pgrx::pg_sys::{self, Oid};
+use std::ffi::CString;
 
 /// A statement that is to be run.
 pub struct Run<'r, 'v> {
@@ -14,7 +15,14 @@ pub struct Run<'r, 'v> {
     pub answer: &'r [Kind],
     /// The table that the statement's text must mean: a name may come to mean another one while the
     /// call runs.
-    pub table: Option<Oid>,
+    pub table: Option<Named<'r>>,
+}
+
+/// A table, and the name by which a statement's text calls it.
+pub struct Named<'r> {
+    pub schema: &'r str,
+    pub name: &'r str,
+    pub oid: Oid,
 }
 
 /// Runs a statement with a new snapshot (the transaction's, above READ COMMITTED) and answers its
@@ -62,7 +70,7 @@ fn execute_plan<'a>(
         let outside = pg_sys::CurrentMemoryContext;
         pg_sys::SPI_connect();
         let plan = plan();
-        if run.table.is_some_and(|table| !means(plan, table)) {
+        if run.table.as_ref().is_some_and(|table| !means(plan, table)) {
             pg_sys::SPI_finish();
             return Err(Error::Unsettled);
         }
@@ -83,48 +91,28 @@ fn execute_plan<'a>(
     }
 }
 
-/// Whether the table that a plan's text names is this one, as the plan is about to be run. The look
-/// makes the plan valid and takes its locks, so that the run finds it unchanged.
+/// Makes a plan valid, and tells whether the name in its text means this table. The look takes the
+/// plan's locks, so that the run finds it unchanged.
 ///
 /// # Safety
 /// SPI is connected, and the plan is kept and has one statement.
-unsafe fn means(plan: pg_sys::SPIPlanPtr, table: Oid) -> bool {
-    // SAFETY: the caller's promise; a cached plan holds a list of planned statements, and such a
-    // one the tables of its query in the order in which the text names them. The reference is
-    // given back to the owner that it was taken for.
+unsafe fn means(plan: pg_sys::SPIPlanPtr, table: &Named<'_>) -> bool {
+    // SAFETY: the caller's promise; the reference to the cached plan is given back to the owner
+    // that it was taken for; both names are NUL-terminated.
     unsafe {
         let cached = pg_sys::SPI_plan_get_cached_plan(plan);
         if cached.is_null() {
             return false;
         }
-        // A rule may have put several statements in the place of one, each of which begins with
-        // the table that the text names, or only a notification, or nothing.
-        let means = elements((*cached).stmt_list).all(|planned| {
-            let planned = planned.cast::<pg_sys::PlannedStmt>();
-            (*planned).commandType == pg_sys::CmdType::CMD_UTILITY
-                || elements((*planned).rtable).next().is_some_and(|named| {
-                    let named = named.cast::<pg_sys::RangeTblEntry>();
-                    (*named).rtekind == pg_sys::RTEKind::RTE_RELATION && (*named).relid == table
-                })
-        });
         pg_sys::ReleaseCachedPlan(cached, pg_sys::CurrentResourceOwner);
-        means
-    }
-}
-
-/// The elements of a list of pointers.
-///
-/// # Safety
-/// Null, or a list that outlives the iteration.
-unsafe fn elements(list: *mut pg_sys::List) -> impl Iterator<Item = *mut core::ffi::c_void> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let length = if list.is_null() {
-            0
-        } else {
-            (*list).length as usize
+        let (Ok(schema), Ok(name)) = (CString::new(table.schema), CString::new(table.name)) else {
+            return false;
         };
-        (0..length).map(move |n| (*(*list).elements.add(n)).ptr_value)
+        let namespace = pg_sys::get_namespace_oid(schema.as_ptr(), true);
+        let named = pg_sys::get_relname_relid(name.as_ptr(), namespace);
+        // A schema's new name makes every plan invalid. One that is valid still was made when the
+        // name meant what it has just been seen to mean.
+        named == table.oid && pg_sys::SPI_plan_is_valid(plan)
     }
 }
 

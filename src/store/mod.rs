@@ -2,7 +2,7 @@
 
 pub mod contracts;
 pub mod direct;
-mod execute;
+pub mod execute;
 pub mod grants;
 pub mod spi;
 mod statements;

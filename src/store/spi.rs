@@ -88,7 +88,7 @@ impl Spi {
         let run = Run {
             arguments,
             answer,
-            table: Some(relation.oid),
+            table: Some(self.installation.named(relation)),
         };
         Ok(execute::execute(plan, &run)?.pop())
     }
