@@ -11,12 +11,13 @@ use super::spi::Spi;
 use super::tables::{Pending, RecordTable};
 use super::{Insert, Insertion, Move, Patience, Store};
 use crate::error::{Error, Result};
+use crate::pg::installation::Relation;
 use crate::pg::{jsonb, transaction, values, waiting};
 use crate::settings;
 use crate::value::{Row, Value};
 use core::cell::Cell;
-use pgrx::pg_sys::{self, ItemPointerData, Oid};
-use relation::Open;
+use pgrx::pg_sys::{self, ItemPointerData};
+use relation::{Handle, Open};
 use shape::{Columns, Shape, Shapes};
 use std::rc::Rc;
 use write::Update;
@@ -36,6 +37,18 @@ pub struct Direct {
     /// Something has changed since the call began: the rest of it goes the other way.
     given_up: Cell<bool>,
     seen: Cell<Option<Seen>>,
+    /// What is kept open between two operations.
+    record: Cell<Option<Handle>>,
+    account: Cell<Option<Handle>>,
+}
+
+impl Drop for Direct {
+    fn drop(&mut self) {
+        // While an error unwinds, the end of the (sub)transaction closes them.
+        if !std::thread::panicking() {
+            self.close();
+        }
+    }
 }
 
 /// Why a call cannot take this way, whatever its tables are.
@@ -68,6 +81,8 @@ impl Direct {
                 shapes,
                 given_up: Cell::new(false),
                 seen: Cell::new(None),
+                record: Cell::new(None),
+                account: Cell::new(None),
             }));
         }
         Ok(Err(spi))
@@ -77,38 +92,61 @@ impl Direct {
         &self.spi
     }
 
-    /// Locks a table, and gives this way up if anything has changed by then.
-    fn open(&self, oid: Oid, columns: Option<&'_ Columns>, lock: u32) -> Option<()> {
-        columns?;
+    /// Locks and opens a table, and gives this way up if anything has changed by then.
+    fn open<'s>(
+        &self,
+        place: &Cell<Option<Handle>>,
+        relation: Relation,
+        columns: &'s Columns,
+        lock: u32,
+    ) -> Option<Open<'s>> {
         if self.given_up.get() {
             return None;
         }
         // SAFETY: takes a lock, which also hears of what others have committed before they let go
         // of theirs.
-        unsafe { pg_sys::LockRelationOid(oid, lock as i32) };
-        if self.spi.installation().is_current() {
-            return Some(());
+        unsafe { pg_sys::LockRelationOid(relation.oid, lock as i32) };
+        if !self.spi.installation().is_current() {
+            self.given_up.set(true);
+            self.close();
+            return None;
         }
-        self.given_up.set(true);
-        None
+        let handle = place.take().or_else(|| Handle::open(relation.oid))?;
+        Some(Open::new(handle, columns))
     }
 
     fn record(&self, table: &'static RecordTable, lock: u32) -> Option<Open<'_>> {
         let Shape::Made(columns) = self.shapes.record(table) else {
             return None;
         };
-        let oid = self.spi.installation().record_table(table.number).ok()?.oid;
-        self.open(oid, Some(columns), lock)?;
-        Open::open(oid, columns)
+        let relation = self.spi.installation().record_table(table.number).ok()?;
+        self.open(&self.record, relation, columns, lock)
     }
 
     fn account(&self, lock: u32) -> Option<Open<'_>> {
         let Shape::Made(columns) = self.shapes.account() else {
             return None;
         };
-        let oid = self.spi.installation().account().ok()?.oid;
-        self.open(oid, Some(columns), lock)?;
-        Open::open(oid, columns)
+        let relation = self.spi.installation().account().ok()?;
+        self.open(&self.account, relation, columns, lock)
+    }
+
+    /// Done with a record table for now. It stays open for the rest of the call where no code of
+    /// the caller's can run in between; an effect of his must not meet a table held open.
+    fn release(&self, table: &RecordTable, open: Open<'_>) {
+        if table.account_key.is_some() {
+            self.record.set(Some(open.handle));
+        } else {
+            open.handle.close();
+        }
+    }
+
+    fn close(&self) {
+        for place in [&self.record, &self.account] {
+            if let Some(handle) = place.take() {
+                handle.close();
+            }
+        }
     }
 
     /// Reads the account as it is now.
@@ -118,7 +156,7 @@ impl Direct {
             // SAFETY: the slot holds a row of this table.
             unsafe { seen(&open, slot, account_id) }
         });
-        open.close();
+        self.account.set(Some(open.handle));
         self.seen.set(seen);
         Some(seen)
     }
@@ -156,7 +194,7 @@ impl<'a> Store<'a> for Direct {
         };
         // SAFETY: the slot holds a row of this table.
         let row = open.fetch(identity, |slot| unsafe { open.kept(slot) });
-        open.close();
+        self.release(table, open);
         Ok(row)
     }
 
@@ -226,7 +264,7 @@ impl<'a> Store<'a> for Direct {
             None => Some(write::insert(&open, &row)),
             Some(limit) => waiting::limited(limit, || Ok(write::insert(&open, &row)))?,
         };
-        open.close();
+        self.release(insert.table, open);
         Ok(match inserted {
             None => Insertion::TimedOut,
             Some(false) => Insertion::Taken,
@@ -262,7 +300,7 @@ impl<'a> Store<'a> for Direct {
                 (update, stamp)
             }
         });
-        open.close();
+        self.release(table, open);
         match done {
             Some((Update::Done, stamp)) => Ok(stamp),
             _ => self.spi.finish(table, identity, result),
@@ -320,12 +358,12 @@ impl<'a> Store<'a> for Direct {
                 }
                 Update::Deleted => break Ok(None),
                 Update::Odd => {
-                    open.close();
+                    open.handle.close();
                     return self.spi.move_balance(account_id, amount, way);
                 }
             }
         };
-        open.close();
+        self.account.set(Some(open.handle));
         answer
     }
 

@@ -5,18 +5,26 @@ use crate::pg::{probe, values, versions};
 use crate::value::{Row, Value};
 use pgrx::pg_sys::{self, Oid};
 
-/// An open table. Opened, used and closed within one operation of the store, so that no effect of
-/// a caller's ever meets a table that this session holds open.
+/// A table and its index that are open, and to be closed.
+#[derive(Clone, Copy)]
+pub struct Handle {
+    table: pg_sys::Relation,
+    index: pg_sys::Relation,
+    key: Oid,
+}
+
+/// An open table, for one operation.
 pub struct Open<'s> {
+    pub handle: Handle,
     pub table: pg_sys::Relation,
     index: pg_sys::Relation,
     pub key: Oid,
     pub columns: &'s Columns,
 }
 
-impl<'s> Open<'s> {
+impl Handle {
     /// Opens a table that is locked already, or nothing where it has no primary key.
-    pub fn open(oid: Oid, columns: &'s Columns) -> Option<Self> {
+    pub fn open(oid: Oid) -> Option<Self> {
         // SAFETY: the caller holds a lock on the table; both are closed by `close`, or by the end
         // of the (sub)transaction.
         unsafe {
@@ -27,12 +35,7 @@ impl<'s> Open<'s> {
                 return None;
             }
             let index = pg_sys::index_open(key, pg_sys::AccessShareLock as i32);
-            Some(Open {
-                table,
-                index,
-                key,
-                columns,
-            })
+            Some(Handle { table, index, key })
         }
     }
 
@@ -41,6 +44,18 @@ impl<'s> Open<'s> {
         unsafe {
             pg_sys::index_close(self.index, pg_sys::NoLock as i32);
             pg_sys::relation_close(self.table, pg_sys::NoLock as i32);
+        }
+    }
+}
+
+impl<'s> Open<'s> {
+    pub fn new(handle: Handle, columns: &'s Columns) -> Self {
+        Open {
+            handle,
+            table: handle.table,
+            index: handle.index,
+            key: handle.key,
+            columns,
         }
     }
 
