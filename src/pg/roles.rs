@@ -50,8 +50,7 @@ unsafe extern "C-unwind" fn memberships_changed(_argument: pg_sys::Datum, _cache
 }
 
 /// Runs `f` in the name of `owner`, as foreign keys do, and without the search path of a caller who
-/// is somebody else: a trigger, check or policy on the table may name things without a schema, and
-/// would otherwise run a function or an operator of the caller's own with the owner's rights.
+/// is somebody else; the owner's own call is plain SQL of his. A trigger, check or policy on the table may name things without a schema, and would otherwise run a function or an operator of the caller's own with the owner's rights.
 ///
 /// An error leaves both to the end of the (sub)transaction, which restores them.
 pub fn as_owner<T>(owner: pg_sys::Oid, f: impl FnOnce() -> T) -> T {
@@ -70,20 +69,38 @@ fn as_role<T>(owner: pg_sys::Oid, flags: i32, f: impl FnOnce() -> T) -> T {
         let mut user = pg_sys::InvalidOid;
         let mut context = 0;
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-        let mut inside = context | pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32 | flags;
+        let own = user == owner && !is_lent(context);
+        let mut inside = context | flags;
+        if !own {
+            inside |= pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
+        }
         if user != owner && may_more(owner, user) {
             inside |= pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
         }
         pg_sys::SetUserIdAndSecContext(owner, inside);
-        // The owner's own call is plain SQL of his, with his own search path.
-        let answer = if user == owner {
-            f()
-        } else {
-            without_search_path(f)
-        };
+        let answer = if own { f() } else { without_search_path(f) };
         pg_sys::SetUserIdAndSecContext(user, context);
         answer
     }
+}
+
+/// Runs `f` with the current user's own rights and search path.
+pub fn as_caller<T>(f: impl FnOnce() -> T) -> T {
+    let mut user = pg_sys::InvalidOid;
+    let mut context = 0;
+    // SAFETY: reads variables of the backend.
+    unsafe { pg_sys::GetUserIdAndSecContext(&mut user, &mut context) };
+    if is_lent(context) {
+        without_search_path(f)
+    } else {
+        f()
+    }
+}
+
+/// Whether the current user is only lent to somebody, as inside a SECURITY DEFINER function: then
+/// the search path may be its caller's.
+fn is_lent(context: i32) -> bool {
+    context & pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32 != 0
 }
 
 /// Whether the caller, or whoever logged in, may do something that the owner may not. Then a trigger

@@ -63,7 +63,7 @@ impl Spi {
         let account = self.installation.account()?;
         let balance = [Kind::Bigint];
         let row = if self.guarded {
-            self.run(account, action, Rights::Caller, arguments, &balance)?
+            roles::as_caller(|| self.run(account, action, Rights::Caller, arguments, &balance))?
         } else {
             roles::as_exempt_owner(account.owner, || {
                 self.run(account, action, Rights::Owner, arguments, &balance)

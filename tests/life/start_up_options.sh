@@ -26,6 +26,7 @@ SELECT bank.grant_idempotency('idempotency_test_app', 'use', scopes => '{1,s}');
 CREATE SCHEMA trap AUTHORIZATION idempotency_test_app;
 SQL
 
+# shellcheck disable=SC2016
 debit='SELECT bank.debit_once(2, $$theirs$$, 100)'
 check 'no option gives another scope' 'permission denied for the scope' "$(as_app '' "$debit")"
 for option in idempotency.access=all idempotency.grant='{*}' idempotency.scopes='{*}' idempotency.superuser=on \
