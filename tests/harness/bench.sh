@@ -7,7 +7,7 @@
 #   tests/harness/bench.sh --only replay,hot   some of the measures; --list tells them
 #
 # More options are the program's own: --seconds, --clients, --rounds, --accounts, --rows. The table and
-# the chart are printed and left in target/bench, or in the folder that BENCH_OUT names.
+# the chart of a whole run are kept in target/bench, or in the folder that BENCH_OUT names.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 for library in common setup server cluster build; do
@@ -35,7 +35,7 @@ bench_version() {
     say "PostgreSQL $MAJOR: building and installing a release (some minutes the first time)"
     install_extension "$PG_CONFIG" --release
     commit=$(git describe --always --dirty 2>/dev/null || true)
-    KEEP_SERVER_LOG=bench-$MAJOR
+    export KEEP_SERVER_LOG=bench-$MAJOR
     DURABLE=1 cluster_start "$PG_CONFIG" "${SETTINGS[@]}"
     "$BENCH" --host "$PGHOST" --port "$PGPORT" --pgbench "$CLIENT_BIN/pgbench" --out "$out" \
         --commit "$commit" "${@:2}" || STATUS=1

@@ -17,7 +17,7 @@ PG_CONFIG=${2:-}
 if [ "$WORD" = clean ]; then
     # The folder of the servers may be elsewhere: see servers_dir.
     SERVERS=$(servers_dir)
-    rm -rf "$SERVERS" "$TARGET" tests/stress/target
+    rm -rf "$SERVERS" "$TARGET" tests/stress/target tests/bench/target
     exit
 fi
 

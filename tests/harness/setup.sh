@@ -51,6 +51,7 @@ install_packages() {
     elif ! is_root; then
         die "missing on this machine; have root run: apt-get install $list"
     fi
+    # Debian makes a cluster when it installs a server; the harness neither needs nor touches it.
     say "installing from Debian: $list"
     # shellcheck disable=SC2086
     logged apt apt_install $list

@@ -15,7 +15,7 @@ mod rounds;
 mod server;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -57,7 +57,7 @@ struct Options {
     /// Measures growth to ten million records instead of one, and space and memory after a million.
     #[arg(long)]
     long: bool,
-    /// Only these measures (see --list), separated by commas.
+    /// Only these measures (see --list), separated by commas; printed and not kept.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Lists the measures.
@@ -149,16 +149,23 @@ fn run() -> Result<bool> {
         }
     }
 
-    let text = report.markdown();
-    println!("\n{text}");
-    fs::create_dir_all(&options.out)
-        .with_context(|| format!("cannot create {}", options.out.display()))?;
-    let figures = options.out.join("figures.md");
-    let chart = options.out.join("figures.svg");
-    fs::write(&figures, &text).with_context(|| format!("cannot write {}", figures.display()))?;
-    chart::draw(&chart, &report)?;
-    println!("written to {} and {}", figures.display(), chart.display());
+    println!("\n{}", report.markdown());
+    // A part must not take the place of the whole.
+    if options.only.is_empty() {
+        keep(&options.out, &report)?;
+    }
     Ok(report.failures.is_empty())
+}
+
+fn keep(out: &Path, report: &Report) -> Result<()> {
+    fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    let figures = out.join("figures.md");
+    let chart = out.join("figures.svg");
+    fs::write(&figures, report.markdown())
+        .with_context(|| format!("cannot write {}", figures.display()))?;
+    chart::draw(&chart, report)?;
+    println!("kept in {} and {}", figures.display(), chart.display());
+    Ok(())
 }
 
 fn step<T>(title: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {

@@ -96,7 +96,7 @@ SELECT reply FROM idempotency_record WHERE request_key = 'stored';
 -- One that cannot be computed, and a unique one.
 ALTER TABLE account ADD COLUMN inverse bigint GENERATED ALWAYS AS (1000 / (balance - 500)) STORED,
     ADD CONSTRAINT one_doubled UNIQUE (doubled);
-SELECT balance - 500 AS to_the_pole, balance - 105 AS to_the_other FROM account WHERE account_id = 1 \gset
+SELECT balance - 500 AS to_the_pole, balance - 95 AS to_the_other FROM account WHERE account_id = 1 \gset
 SELECT * FROM t.calls('pole', :to_the_pole);
 SELECT * FROM t.calls('other', :to_the_other);
 ALTER TABLE account DROP COLUMN doubled, DROP COLUMN inverse;
