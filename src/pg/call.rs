@@ -127,7 +127,8 @@ impl<'a> Call<'a> {
         // SAFETY: declared as returning a table of as many columns, so that Postgres passes a
         // ReturnSetInfo, which InitMaterializedSRF checks and fills in.
         unsafe {
-            pg_sys::InitMaterializedSRF(self.frame, 0);
+            // The caller tells what it expects, which is what was declared.
+            pg_sys::InitMaterializedSRF(self.frame, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
             let result = (*self.frame).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             for row in rows {
                 debug_assert_eq!((*(*result).setDesc).natts as usize, row.len());

@@ -3,25 +3,14 @@
 use crate::error::{Error, Result};
 use crate::pg::{jsonb, values, versions};
 use crate::value::Json;
-use core::cell::RefCell;
 use core::ffi::CStr;
 use core::ptr::null;
 use pgrx::pg_sys::{self, Datum, Oid};
-use std::collections::HashMap;
 use std::ffi::CString;
-
-/// How many functions' plans a session keeps.
-const MOST: usize = 500;
-
-thread_local! {
-    static PLANS: RefCell<HashMap<CString, pg_sys::SPIPlanPtr>> = RefCell::default();
-}
 
 /// A function that may be an effect: `f(jsonb) returns jsonb`.
 pub struct Function {
     oid: Oid,
-    /// How to call it, whatever the search path.
-    call: CString,
 }
 
 impl Function {
@@ -50,40 +39,40 @@ impl Function {
                     "It must not return a set, and must be neither an aggregate, a window function nor a procedure.",
                 ));
             }
-            let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace(function));
-            let name = pg_sys::get_func_name(function);
-            if schema.is_null() || name.is_null() {
-                return Err(Error::NoEffect);
-            }
-            let qualified = CStr::from_ptr(pg_sys::quote_qualified_identifier(schema, name));
-            let call = [b"SELECT ", qualified.to_bytes(), b"($1)"].concat();
-            Ok(Function {
-                oid: function,
-                call: CString::new(call).unwrap_or_default(),
-            })
+            Ok(Function { oid: function })
         }
     }
 
-    /// Calls it, if the caller may. A kept plan has lost that check where the function's body was
-    /// put in its place.
+    /// Calls it, if the caller may. Through the function manager, as the executor does: a plan
+    /// would add its own start and end, and nothing else.
     pub fn call<'a>(&self, request: Json<'a>) -> Result<Json<'a>> {
         versions::check_execute(self.oid);
-        run(request, || {
-            let kept = PLANS.with_borrow(|plans| plans.get(&self.call).copied());
-            if let Some(plan) = kept {
-                return Ok(plan);
-            }
-            let plan = prepare(&self.call)?;
-            PLANS.with_borrow_mut(|plans| {
-                if plans.len() < MOST {
-                    // SAFETY: SPI is connected; the plan is kept and never freed, since it may be
-                    // running further up when the function changes.
-                    unsafe { pg_sys::SPI_keepplan(plan) };
-                    plans.insert(self.call.clone(), plan);
-                }
-            });
-            Ok(plan)
-        })
+        // SAFETY: the frame is zeroed memory with room for one argument, which is what the
+        // function takes; the snapshot is of now, and popped after the call. An error leaves both
+        // to the end of the (sub)transaction. The function is called behind a boundary, with
+        // nothing on the stack that would have to be dropped.
+        unsafe {
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+            let info = pg_sys::palloc0(size_of::<pg_sys::FmgrInfo>()).cast::<pg_sys::FmgrInfo>();
+            pg_sys::fmgr_info(self.oid, info);
+            let room =
+                size_of::<pg_sys::FunctionCallInfoBaseData>() + size_of::<pg_sys::NullableDatum>();
+            let frame = pg_sys::palloc0(room).cast::<pg_sys::FunctionCallInfoBaseData>();
+            (*frame).flinfo = info;
+            (*frame).nargs = 1;
+            (*frame).args.as_mut_slice(1)[0].value = Datum::from(request.image().as_ptr());
+            let reply = match (*info).fn_addr {
+                Some(function) => pg_sys::ffi::pg_guard_ffi_boundary(|| function(frame)),
+                None => Datum::null(),
+            };
+            let reply = if (*frame).isnull || (*info).fn_addr.is_none() {
+                jsonb::null()
+            } else {
+                Json::from_image(values::copied_image(reply))
+            };
+            pg_sys::PopActiveSnapshot();
+            Ok(reply)
+        }
     }
 }
 

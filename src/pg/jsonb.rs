@@ -169,12 +169,19 @@ fn value(type_: jbvType::Type) -> JsonbValue {
 /// Postgres's own equality of `jsonb`.
 pub fn equal(a: Json<'_>, b: Json<'_>) -> bool {
     // SAFETY: both are whole jsonb images; the comparison reads only.
-    unsafe { pg_sys::compareJsonbContainers(root(a), root(b)) == 0 }
+    a.bytes() == b.bytes() || unsafe { pg_sys::compareJsonbContainers(root(a), root(b)) == 0 }
 }
 
 /// Whether the value is JSON's null.
 pub fn is_null(json: Json<'_>) -> bool {
-    matches!(tree(json).top(), Node::Null)
+    // SAFETY: the container's header says whether it is the array that holds a scalar, which then
+    // has one entry.
+    unsafe {
+        let container = root(json);
+        (*container).header & pg_sys::JB_FSCALAR != 0
+            && (*container).children.as_slice(1)[0] & pg_sys::JENTRY_TYPEMASK
+                == pg_sys::JENTRY_ISNULL
+    }
 }
 
 fn root(json: Json<'_>) -> *mut pg_sys::JsonbContainer {

@@ -6,6 +6,7 @@ pub mod errors;
 pub mod installation;
 pub mod jsonb;
 pub mod probe;
+pub mod raw;
 pub mod roles;
 pub mod subtransaction;
 pub mod transaction;

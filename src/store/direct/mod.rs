@@ -37,6 +37,8 @@ pub struct Direct {
     /// Something has changed since the call began: the rest of it goes the other way.
     given_up: Cell<bool>,
     seen: Cell<Option<Seen>>,
+    /// Where this call has inserted its record.
+    inserted: Cell<Option<ItemPointerData>>,
     /// What is kept open between two operations.
     record: Cell<Option<Handle>>,
     account: Cell<Option<Handle>>,
@@ -81,6 +83,7 @@ impl Direct {
                 shapes,
                 given_up: Cell::new(false),
                 seen: Cell::new(None),
+                inserted: Cell::new(None),
                 record: Cell::new(None),
                 account: Cell::new(None),
             }));
@@ -267,8 +270,11 @@ impl<'a> Store<'a> for Direct {
         self.release(insert.table, open);
         Ok(match inserted {
             None => Insertion::TimedOut,
-            Some(false) => Insertion::Taken,
-            Some(true) => Insertion::Won(stamp),
+            Some(None) => Insertion::Taken,
+            Some(tid) => {
+                self.inserted.set(tid);
+                Insertion::Won(stamp)
+            }
         })
     }
 
@@ -290,7 +296,7 @@ impl<'a> Store<'a> for Direct {
             .copied()
             .zip(result.iter().copied())
             .collect();
-        let done = open.fetch(identity, |slot| {
+        let finish = |slot: *mut pg_sys::TupleTableSlot| {
             // SAFETY: the slot holds a row of this table, and outlives the new one.
             unsafe {
                 let stamp = open.kept(slot).pop().unwrap_or(Value::Null);
@@ -299,7 +305,11 @@ impl<'a> Store<'a> for Direct {
                 pg_sys::ExecDropSingleTupleTableSlot(new);
                 (update, stamp)
             }
-        });
+        };
+        let done = match self.inserted.take() {
+            Some(tid) => write::fetch_own(&open, &tid, finish),
+            None => open.fetch(identity, finish),
+        };
         self.release(table, open);
         match done {
             Some((Update::Done, stamp)) => Ok(stamp),

@@ -1,7 +1,7 @@
 //! A table and its primary key's index, open for one operation.
 
 use super::shape::Columns;
-use crate::pg::{probe, values, versions};
+use crate::pg::{probe, raw, values, versions};
 use crate::value::{Row, Value};
 use pgrx::pg_sys::{self, Oid};
 
@@ -65,32 +65,32 @@ impl<'s> Open<'s> {
         identity: &[Value<'_>],
         read: impl FnOnce(*mut pg_sys::TupleTableSlot) -> T,
     ) -> Option<T> {
-        // SAFETY: the snapshot is active until everything that refers to it is gone; scan and slot
-        // are ended before it; the keys name the primary key's columns in its order. An error
-        // leaves all of it to the end of the (sub)transaction.
+        let mut keys = probe::keys(identity);
+        let count = keys.len() as i32;
+        let first = keys.as_mut_ptr();
+        let (table, index) = (self.table, self.index);
+        // SAFETY: the snapshot is active until everything that refers to it is gone; the scan is
+        // ended before it, and the slot, which keeps its page pinned, after the row was read; the
+        // keys name the primary key's columns in its order. The scan's steps are taken behind one
+        // boundary, with nothing on the stack that would have to be dropped. An error leaves all of
+        // it to the end of the (sub)transaction.
         unsafe {
-            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
-            let mut keys = probe::keys(identity);
-            let slot = pg_sys::table_slot_create(self.table, core::ptr::null_mut());
-            let scan = versions::index_beginscan(
-                self.table,
-                self.index,
-                pg_sys::GetActiveSnapshot(),
-                keys.len() as i32,
-            );
-            pg_sys::index_rescan(
-                scan,
-                keys.as_mut_ptr(),
-                keys.len() as i32,
-                core::ptr::null_mut(),
-                0,
-            );
-            let found =
-                pg_sys::index_getnext_slot(scan, pg_sys::ScanDirection::ForwardScanDirection, slot);
+            let (slot, found) = pg_sys::ffi::pg_guard_ffi_boundary(move || {
+                raw::PushActiveSnapshot(raw::GetTransactionSnapshot());
+                let slot = raw::table_slot_create(table, core::ptr::null_mut());
+                let snapshot = raw::GetActiveSnapshot();
+                let scan = versions::index_beginscan(table, index, snapshot, count);
+                raw::index_rescan(scan, first, count, core::ptr::null_mut(), 0);
+                let forward = pg_sys::ScanDirection::ForwardScanDirection;
+                let found = raw::index_getnext_slot(scan, forward, slot);
+                raw::index_endscan(scan);
+                (slot, found)
+            });
             let answer = found.then(|| read(slot));
-            pg_sys::index_endscan(scan);
-            pg_sys::ExecDropSingleTupleTableSlot(slot);
-            pg_sys::PopActiveSnapshot();
+            pg_sys::ffi::pg_guard_ffi_boundary(move || {
+                raw::ExecDropSingleTupleTableSlot(slot);
+                raw::PopActiveSnapshot();
+            });
             answer
         }
     }

@@ -49,8 +49,8 @@ impl Target {
 }
 
 /// Inserts a row unless its key is taken, after waiting for whoever else is inserting it. Answers
-/// whether it was inserted.
-pub fn insert(open: &Open<'_>, columns: &[(i16, Value<'_>)]) -> bool {
+/// where it was inserted.
+pub fn insert(open: &Open<'_>, columns: &[(i16, Value<'_>)]) -> Option<ItemPointerData> {
     let slot = open.build(columns);
     let target = Target::open(open, true);
     let inserted = loop {
@@ -59,7 +59,7 @@ pub fn insert(open: &Open<'_>, columns: &[(i16, Value<'_>)]) -> bool {
         // into the indexes, and either confirm it or take it back, where another was faster.
         unsafe {
             if !versions::is_key_free(target.info, slot, target.state, target.arbiters) {
-                break false;
+                break None;
             }
             let transaction = pg_sys::GetCurrentTransactionId();
             let token = pg_sys::SpeculativeInsertionLockAcquire(transaction);
@@ -69,7 +69,7 @@ pub fn insert(open: &Open<'_>, columns: &[(i16, Value<'_>)]) -> bool {
             settle(open.table, slot, token, !lost);
             pg_sys::SpeculativeInsertionLockRelease(transaction);
             if !lost {
-                break true;
+                break Some((*slot).tts_tid);
             }
         }
     };
@@ -193,6 +193,27 @@ pub fn lock_latest<T>(
         let answer = (result == pg_sys::TM_Result::TM_Ok).then(|| read(slot));
         pg_sys::ExecDropSingleTupleTableSlot(slot);
         pg_sys::PopActiveSnapshot();
+        answer
+    }
+}
+
+/// Gives a row that this transaction has inserted to `read`, by its place.
+pub fn fetch_own<T>(
+    open: &Open<'_>,
+    tid: &ItemPointerData,
+    read: impl FnOnce(*mut TupleTableSlot) -> T,
+) -> Option<T> {
+    // SAFETY: a row of an open transaction stays in its place; whether it is still the latest
+    // version is for the update to find out. Called behind a boundary, with nothing on the stack
+    // that would have to be dropped.
+    unsafe {
+        let fetch = (*(*open.table).rd_tableam).tuple_fetch_row_version?;
+        let slot = pg_sys::table_slot_create(open.table, core::ptr::null_mut());
+        let mut at = *tid;
+        let any = &raw mut pg_sys::SnapshotAnyData;
+        let found = pg_sys::ffi::pg_guard_ffi_boundary(|| fetch(open.table, &mut at, any, slot));
+        let answer = found.then(|| read(slot));
+        pg_sys::ExecDropSingleTupleTableSlot(slot);
         answer
     }
 }

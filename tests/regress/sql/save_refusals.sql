@@ -72,7 +72,7 @@ SELECT state, replayed, sqlstate, message, detail IS NULL AS no_detail, hint
 SELECT state, replayed, sqlstate, message, detail, hint
   FROM run_sql_once('shop', 'listed:v1', 'zero', '{}', 'SELECT 1 / 0');
 -- Unlisted, it passes through whole, with its constraint and table.
-\set VERBOSITY verbose
+\set VERBOSITY default
 DO $$
 DECLARE
     code text; name text; on_table text; on_schema text; text_of text; more text; context text;
