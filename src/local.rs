@@ -34,8 +34,8 @@ pub struct Kept<'a> {
 }
 
 pub enum Reservation<'a> {
-    /// The key is ours since now: its stamp.
-    Acquired(Value<'a>),
+    /// The key is ours since now: its stamp, and the result where it is stored already.
+    Acquired(Value<'a>, Option<Row<'a>>),
     Found(Kept<'a>),
 }
 
@@ -56,17 +56,12 @@ pub fn once<'a, S: Store<'a>, T>(
     foresee: impl Fn() -> Result<Option<Row<'a>>>,
     effect: impl FnOnce() -> Result<(Row<'a>, T)>,
 ) -> Result<Once<'a, T>> {
-    let mut foreseen = None;
-    let reservation = reserve(store, call, || {
-        foreseen = foresee()?;
-        Ok(foreseen.clone())
-    })?;
-    match reservation {
+    match reserve(store, call, foresee)? {
         Reservation::Found(kept) => Ok(Once::Found(kept)),
-        Reservation::Acquired(stamp) => {
+        Reservation::Acquired(stamp, stored) => {
             guard::open(identity(call), How::Running, store.level());
             let (result, told) = effect()?;
-            if !result.is_empty() && foreseen.as_ref() != Some(&result) {
+            if !result.is_empty() && stored.as_ref() != Some(&result) {
                 store.finish(call.table, call.identity, &result)?;
             }
             guard::close_running();
@@ -146,7 +141,9 @@ pub fn reserve<'a, S: Store<'a>>(
             patience,
         };
         match store.insert(&insert)? {
-            Insertion::Won(stamp) => return Ok(Reservation::Acquired(stamp)),
+            Insertion::Won { stamp, whole } => {
+                return Ok(Reservation::Acquired(stamp, foreseen.filter(|_| whole)))
+            }
             Insertion::Taken => {}
             // Either somebody took the key since the look at its holder, which the next look
             // will tell, or it was no key that was waited for, but the account: for that there

@@ -44,7 +44,7 @@ fn reserve(call: &Call<'_>) -> Result<Datum> {
         || record.admit_first(Some(request)).map(|()| None),
     )?;
     let outcome = match reservation {
-        Reservation::Acquired(stamp) => {
+        Reservation::Acquired(stamp, _) => {
             guard::open(record.identity()?, How::Reserved, transaction::level());
             acquired(stamp)
         }
@@ -226,7 +226,7 @@ fn abandon(call: &Call<'_>) -> Result<Datum> {
         || record.admit_first(None).map(|()| None),
     )?;
     let outcome = match reservation {
-        Reservation::Acquired(stamp) => {
+        Reservation::Acquired(stamp, _) => {
             let outcome = Outcome {
                 state: values::text("abandoned"),
                 created_at: stamp,

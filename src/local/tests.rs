@@ -27,6 +27,7 @@ struct Fake {
     finds: Cell<usize>,
     finishes: Cell<usize>,
     held: bool,
+    whole: bool,
     patience: Option<Duration>,
 }
 
@@ -63,7 +64,10 @@ impl<'a> Store<'a> for Fake {
         match self.inserts.borrow_mut().pop() {
             Some(Race::Wins) => {
                 self.record.set(Some(amount));
-                Ok(Insertion::Won(Value::Timestamp(7)))
+                Ok(Insertion::Won {
+                    stamp: Value::Timestamp(7),
+                    whole: self.whole && insert.foreseen.is_some(),
+                })
             }
             Some(Race::Loses) => {
                 self.record.set(Some(amount));
@@ -278,8 +282,11 @@ fn a_result_that_was_foreseen_is_stored_once() {
         account_id: Some(1),
         patience: Patience::FOR_EVER,
     };
-    let finishes = |foreseen: i64| {
-        let store = fake(&[Race::Wins], Some(10));
+    let finishes = |foreseen: i64, whole: bool| {
+        let store = Fake {
+            whole,
+            ..fake(&[Race::Wins], Some(10))
+        };
         let once = once(
             &store,
             &call,
@@ -290,6 +297,7 @@ fn a_result_that_was_foreseen_is_stored_once() {
         assert!(once.is_ok());
         store.finishes.get()
     };
-    assert_eq!(finishes(5), 0);
-    assert_eq!(finishes(6), 1);
+    assert_eq!(finishes(5, true), 0);
+    assert_eq!(finishes(6, true), 1);
+    assert_eq!(finishes(5, false), 1, "the store did not store it");
 }

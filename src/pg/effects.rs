@@ -52,6 +52,7 @@ impl Function {
         // to the end of the (sub)transaction. The function is called behind a boundary, with
         // nothing on the stack that would have to be dropped.
         unsafe {
+            pg_sys::CommandCounterIncrement();
             pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
             let info = pg_sys::palloc0(size_of::<pg_sys::FmgrInfo>()).cast::<pg_sys::FmgrInfo>();
             pg_sys::fmgr_info(self.oid, info);

@@ -9,6 +9,7 @@ use pgrx::pg_sys::{
 };
 
 unsafe extern "C-unwind" {
+    pub fn CommandCounterIncrement();
     pub fn PushActiveSnapshot(snapshot: Snapshot);
     pub fn PopActiveSnapshot();
     pub fn GetTransactionSnapshot() -> Snapshot;

@@ -58,8 +58,12 @@ pub struct Insert<'c, 'a> {
 /// How an insert ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion<'a> {
-    /// The key is ours since now: the record's stamp.
-    Won(Value<'a>),
+    /// The key is ours since now.
+    Won {
+        stamp: Value<'a>,
+        /// Whether the foreseen result is stored with it; else the record is pending.
+        whole: bool,
+    },
     /// The key is in the table.
     Taken,
     /// Some lock was waited for longer than the patience lasted; nothing was done.

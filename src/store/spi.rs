@@ -150,7 +150,10 @@ impl<'a> Store<'a> for Spi {
         Ok(match row {
             None => Insertion::TimedOut,
             Some(None) => Insertion::Taken,
-            Some(Some(row)) => Insertion::Won(row.first().copied().unwrap_or(Value::Null)),
+            Some(Some(row)) => Insertion::Won {
+                stamp: row.first().copied().unwrap_or(Value::Null),
+                whole: false,
+            },
         })
     }
 

@@ -273,7 +273,10 @@ impl<'a> Store<'a> for Direct {
             Some(None) => Insertion::Taken,
             Some(tid) => {
                 self.inserted.set(tid);
-                Insertion::Won(stamp)
+                Insertion::Won {
+                    stamp,
+                    whole: insert.foreseen.is_some(),
+                }
             }
         })
     }

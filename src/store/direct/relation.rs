@@ -76,6 +76,8 @@ impl<'s> Open<'s> {
         // it to the end of the (sub)transaction.
         unsafe {
             let (slot, found) = pg_sys::ffi::pg_guard_ffi_boundary(move || {
+                // What an earlier part of the same statement has written is to be seen.
+                raw::CommandCounterIncrement();
                 raw::PushActiveSnapshot(raw::GetTransactionSnapshot());
                 let slot = raw::table_slot_create(table, core::ptr::null_mut());
                 let snapshot = raw::GetActiveSnapshot();
