@@ -30,7 +30,8 @@ fn latest(call: &Call<'_>) -> Result<Datum> {
 /// One row a table: the way that a call in this transaction would take to it, and why.
 fn ways(call: &Call<'_>) -> Result<Datum> {
     let store = Spi::open(call.function())?;
-    let shapes = Shapes::of(store.installation())?;
+    let installation = store.installation();
+    let shapes = Shapes::of(installation);
     let everywhere = direct::obstacle().or_else(|| {
         store
             .is_guarded()
@@ -48,11 +49,9 @@ fn ways(call: &Call<'_>) -> Result<Datum> {
             reason.map_or(Value::Null, |reason| values::text(&reason)),
         ]
     };
-    let mut rows = vec![row(ACCOUNT, shapes.account())];
-    rows.extend(
-        TABLES
-            .iter()
-            .map(|table| row(table.name, shapes.record(table))),
-    );
+    let mut rows = vec![row(ACCOUNT, shapes.account(installation)?)];
+    for table in TABLES {
+        rows.push(row(table.name, shapes.record(installation, table)?));
+    }
     Ok(call.rows(rows.iter().map(Vec::as_slice)))
 }

@@ -8,6 +8,10 @@ if [ -z "${HARNESS_CLUSTER:-}" ]; then
     echo 'SKIPPED: no cluster of the harness to make a standby of'
     exit 0
 fi
+if [ ! -x "$BIN/pg_basebackup" ] || [ ! -e "$("$BIN/pg_config" --pkglibdir)/libpqwalreceiver.so" ]; then
+    echo 'SKIPPED: this server has no pg_basebackup or no walreceiver'
+    exit 0
+fi
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/../harness/common.sh"
 # shellcheck source=/dev/null

@@ -7,7 +7,7 @@ BIN=${PG_BINDIR:-${CLUSTER_BIN:?}}
 PSQL=${PSQL:-$BIN/psql}
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
-SECONDS_OF_LOAD=${SECONDS_OF_LOAD:-8}
+SECONDS_OF_LOAD=${SECONDS_OF_LOAD:-5}
 run() { "$PSQL" -X -q -A -t -v ON_ERROR_STOP=1 -d churn "$@" 2>&1; }
 check() { # WHAT WANTED GOT
     if [ "$2" != "$3" ]; then
@@ -49,8 +49,8 @@ SELECT call(format('SELECT debit_once(%s, %L, 3)', :account, 'load ' || :n));
 SELECT call(format('SELECT consume_once(''load'', %L, %s, 2)', md5(:n::text), :n % 8 + 1));
 SELECT call(format('SELECT state FROM run_once(''load'', ''test:v1'', %L, to_jsonb(%L::text), ''effect(jsonb)'')', 'k' || :n, 'k' || :n));
 SQL
-load() { # CLIENTS
-    "${CLIENT_BIN:-$BIN}/pgbench" -n -c "$1" -j 2 -T "$SECONDS_OF_LOAD" -f "$WORK/calls" churn >"$WORK/pgbench" 2>&1 &
+load() { # CLIENTS [OPTION...]
+    "${CLIENT_BIN:-$BIN}/pgbench" -n -c "$1" -j 2 "${@:2}" -T "$SECONDS_OF_LOAD" -f "$WORK/calls" churn >"$WORK/pgbench" 2>&1 &
     LOAD=$!
 }
 # A statement over and over, until the load is over.
@@ -95,10 +95,14 @@ over_and_over 'ALTER TABLE account ADD COLUMN extra int DEFAULT 7' 'ALTER TABLE 
     'ALTER TABLE idempotency_record ADD COLUMN extra text' 'ALTER TABLE idempotency_record DROP COLUMN extra'
 holds 'ALTER TABLE'
 
+# By sessions that live on, and by ones that are new at each call.
 load 4
 over_and_over 'REINDEX TABLE CONCURRENTLY request_result' 'REINDEX TABLE CONCURRENTLY account' 'REINDEX TABLE CONCURRENTLY idempotency_record' \
     'CREATE INDEX CONCURRENTLY extra ON account (balance)' 'DROP INDEX CONCURRENTLY extra'
 holds 'REINDEX CONCURRENTLY'
+load 4 -C
+over_and_over 'REINDEX TABLE CONCURRENTLY request_result'
+holds 'REINDEX CONCURRENTLY and new sessions'
 
 load 4
 over_and_over 'VACUUM FULL account' 'CLUSTER request_result USING request_result_pkey' 'VACUUM FULL idempotency_record' 'REINDEX TABLE account' 'VACUUM FULL processed_message'

@@ -75,9 +75,12 @@ impl Direct {
         if obstacle().is_some() || spi.is_guarded() {
             return Ok(Err(spi));
         }
-        let shapes = Shapes::of(spi.installation())?;
+        let installation = spi.installation();
+        let shapes = Shapes::of(installation);
         let made = |shape: &Shape| matches!(shape, Shape::Made(_));
-        if made(shapes.record(table)) && (table.account_key.is_none() || made(shapes.account())) {
+        if made(shapes.record(installation, table)?)
+            && (table.account_key.is_none() || made(shapes.account(installation)?))
+        {
             return Ok(Ok(Direct {
                 spi,
                 shapes,
@@ -119,18 +122,20 @@ impl Direct {
     }
 
     fn record(&self, table: &'static RecordTable, lock: u32) -> Option<Open<'_>> {
-        let Shape::Made(columns) = self.shapes.record(table) else {
+        let installation = self.spi.installation();
+        let Ok(Shape::Made(columns)) = self.shapes.record(installation, table) else {
             return None;
         };
-        let relation = self.spi.installation().record_table(table.number).ok()?;
+        let relation = installation.record_table(table.number).ok()?;
         self.open(&self.record, relation, columns, lock)
     }
 
     fn account(&self, lock: u32) -> Option<Open<'_>> {
-        let Shape::Made(columns) = self.shapes.account() else {
+        let installation = self.spi.installation();
+        let Ok(Shape::Made(columns)) = self.shapes.account(installation) else {
             return None;
         };
-        let relation = self.spi.installation().account().ok()?;
+        let relation = installation.account().ok()?;
         self.open(&self.account, relation, columns, lock)
     }
 

@@ -5,13 +5,14 @@
 //! constraints, triggers, rules, policies, children, and the owner's own privileges.
 
 use crate::error::Result;
-use crate::pg::installation::Installation;
+use crate::pg::installation::{Installation, Relation};
 use crate::pg::{jsonb, roles, values};
 use crate::store::execute::{self, Run};
 use crate::store::statements::{Action, Rights, Statements};
 use crate::store::tables::{Column, Kind, RecordTable, ACCOUNT, TABLES};
 use crate::value::{Json, Value};
-use core::cell::RefCell;
+use core::cell::{OnceCell, RefCell};
+use pgrx::pg_sys;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -45,7 +46,7 @@ SELECT pg_catalog.concat_ws(' ',
                  ', ' ORDER BY x.relname)
           FROM pg_catalog.pg_index AS i
           JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
-         WHERE i.indrelid = c.oid),
+         WHERE i.indrelid = c.oid AND i.indislive),
        (SELECT pg_catalog.string_agg(k.conname || ' ' || pg_catalog.replace(
                  pg_catalog.pg_get_constraintdef(k.oid), pg_catalog.quote_ident($1) || '.', ''),
                  ', ' ORDER BY k.conname)
@@ -152,12 +153,12 @@ pub enum Shape {
     Changed(&'static str),
 }
 
-/// The shapes of one installation.
+/// The shapes of one installation, each looked up when it is first asked for.
 #[derive(Debug)]
 pub struct Shapes {
     epoch: u64,
     /// `account` first, then the record tables by number.
-    shapes: [Shape; 1 + TABLES.len()],
+    shapes: [OnceCell<Shape>; 1 + TABLES.len()],
 }
 
 thread_local! {
@@ -166,31 +167,43 @@ thread_local! {
 
 impl Shapes {
     /// The shapes as they are now.
-    pub fn of(installation: &Installation) -> Result<Rc<Shapes>> {
+    pub fn of(installation: &Installation) -> Rc<Shapes> {
         let current = CURRENT.with_borrow(Option::clone);
         if let Some(current) = current.filter(|current| current.epoch == installation.epoch()) {
-            return Ok(current);
+            return current;
         }
-        let shape = |name| look_up(installation, name);
         let shapes = Rc::new(Shapes {
             epoch: installation.epoch(),
-            shapes: [
-                shape(ACCOUNT)?,
-                shape(TABLES[0].name)?,
-                shape(TABLES[1].name)?,
-                shape(TABLES[2].name)?,
-            ],
+            shapes: Default::default(),
         });
         CURRENT.replace(Some(Rc::clone(&shapes)));
-        Ok(shapes)
+        shapes
     }
 
-    pub fn account(&self) -> &Shape {
-        &self.shapes[0]
+    pub fn account(&self, installation: &Installation) -> Result<&Shape> {
+        self.shape(0, installation, installation.account()?)
     }
 
-    pub fn record(&self, table: &RecordTable) -> &Shape {
-        &self.shapes[1 + table.number]
+    pub fn record(&self, installation: &Installation, table: &RecordTable) -> Result<&Shape> {
+        let relation = installation.record_table(table.number)?;
+        self.shape(1 + table.number, installation, relation)
+    }
+
+    fn shape(
+        &self,
+        place: usize,
+        installation: &Installation,
+        relation: Relation,
+    ) -> Result<&Shape> {
+        let shape = &self.shapes[place];
+        if let Some(known) = shape.get() {
+            return Ok(known);
+        }
+        // SAFETY: takes a lock before the snapshot of the look-up, so that what the look-up finds
+        // is not taken away while it is printed.
+        unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::AccessShareLock as i32) };
+        let found = look_up(installation, relation.name)?;
+        Ok(shape.get_or_init(|| found))
     }
 }
 

@@ -108,9 +108,9 @@ DECLARE
     a record;
 BEGIN
     IF current_setting('server_version_num')::int >= 180000 THEN
-        ALTER TABLE account ADD COLUMN doubled bigint GENERATED ALWAYS AS (balance * 2) VIRTUAL,
-            ADD CONSTRAINT odd CHECK (doubled <> 1234);
-        ALTER TABLE request_result ADD COLUMN reply text GENERATED ALWAYS AS (response ->> 'balance') VIRTUAL;
+        EXECUTE $v$ ALTER TABLE account ADD COLUMN doubled bigint GENERATED ALWAYS AS (balance * 2) VIRTUAL,
+            ADD CONSTRAINT odd CHECK (doubled <> 1234) $v$;
+        EXECUTE $v$ ALTER TABLE request_result ADD COLUMN reply text GENERATED ALWAYS AS (response ->> 'balance') VIRTUAL $v$;
         SELECT * INTO a FROM t.calls('virtual');
         ASSERT a.debit ~ 'balance' AND a.again = 'same, nothing, same', a::text;
         ASSERT (SELECT doubled = 2 * balance FROM account WHERE account_id = 1), 'account';
