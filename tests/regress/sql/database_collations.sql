@@ -15,6 +15,7 @@ SELECT :'digest' = :'expected' AS equal;
 \c :here
 DROP DATABASE idempotency_other;
 
+-- Which of the two databases were made shows in the expected file (_1 ICU, _2 the C library, _3 both).
 -- Where this server and machine have them: ICU's German and the C library's.
 \set german_by_icu :expected
 \set german_by_libc :expected

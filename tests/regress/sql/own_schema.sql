@@ -39,13 +39,13 @@ DROP EXTENSION idempotency;
 TABLE public.account;
 
 -- A schema whose name needs quotes.
-CREATE SCHEMA "Bank; --";
-CREATE EXTENSION idempotency SCHEMA "Bank; --";
-INSERT INTO "Bank; --".account VALUES (1, 1000);
-SELECT "Bank; --".debit_once(1, 'k', 100);
-SELECT "Bank; --".debit_once(1, 'k', 100);
-SELECT "Bank; --".consume_once('s', '00000000-0000-0000-0000-000000000001', 1, 50);
-SELECT * FROM t.store('Bank; --');
+CREATE SCHEMA "Bank; x";
+CREATE EXTENSION idempotency SCHEMA "Bank; x";
+INSERT INTO "Bank; x".account VALUES (1, 1000);
+SELECT "Bank; x".debit_once(1, 'k', 100);
+SELECT "Bank; x".debit_once(1, 'k', 100);
+SELECT "Bank; x".consume_once('s', '00000000-0000-0000-0000-000000000001', 1, 50);
+SELECT * FROM t.store('Bank; x');
 DROP EXTENSION idempotency;
 
 -- A name that is taken: CREATE EXTENSION fails, adopts nothing and leaves nothing.
