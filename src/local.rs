@@ -117,7 +117,7 @@ pub fn reserve<'a, S: Store<'a>>(
     }
     // Before all else, so that nobody learns from a replay, a mismatch or a wait what row security hides.
     if let Some(account_id) = call.account_id {
-        if store.account_is_guarded()? && store.balance(account_id)?.is_none() {
+        if store.account_is_guarded() && store.balance(account_id)?.is_none() {
             return Err(no_account(store, call.table, account_id));
         }
     }

@@ -8,7 +8,7 @@ use crate::store::direct;
 use crate::store::direct::shape::{Shape, Shapes};
 use crate::store::spi::Spi;
 use crate::store::tables::{ACCOUNT, TABLES};
-use crate::store::way;
+use crate::store::{way, Store};
 use crate::value::Value;
 use pgrx::pg_sys::Datum;
 
@@ -34,7 +34,7 @@ fn ways(call: &Call<'_>) -> Result<Datum> {
     let shapes = Shapes::of(installation);
     let everywhere = direct::obstacle().or_else(|| {
         store
-            .is_guarded()
+            .account_is_guarded()
             .then_some("row security on account applies to the caller")
     });
     let row = |name: &str, shape: &Shape| {

@@ -108,8 +108,8 @@ impl<'a> Store<'a> for Fake {
         Ok(moved)
     }
 
-    fn account_is_guarded(&self) -> Result<bool> {
-        Ok(self.guarded)
+    fn account_is_guarded(&self) -> bool {
+        self.guarded
     }
 
     fn level(&self) -> u32 {

@@ -116,7 +116,7 @@ pub trait Store<'a> {
     fn move_balance(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>>;
 
     /// Whether row security on `account` applies to the caller.
-    fn account_is_guarded(&self) -> Result<bool>;
+    fn account_is_guarded(&self) -> bool;
 
     /// The number of the current (sub)transaction.
     fn level(&self) -> u32;

@@ -37,11 +37,6 @@ impl Spi {
         })
     }
 
-    /// Whether row security on `account` applies to the caller.
-    pub fn is_guarded(&self) -> bool {
-        self.guarded
-    }
-
     pub fn installation(&self) -> &Installation {
         &self.installation
     }
@@ -186,8 +181,8 @@ impl<'a> Store<'a> for Spi {
         self.on_account(action, &[Value::Bigint(account_id), Value::Bigint(amount)])
     }
 
-    fn account_is_guarded(&self) -> Result<bool> {
-        Ok(self.guarded)
+    fn account_is_guarded(&self) -> bool {
+        self.guarded
     }
 
     fn level(&self) -> u32 {

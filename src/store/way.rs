@@ -96,7 +96,7 @@ impl<'a> Store<'a> for Way {
         ask!(self, store => store.move_balance(account_id, amount, way))
     }
 
-    fn account_is_guarded(&self) -> Result<bool> {
+    fn account_is_guarded(&self) -> bool {
         ask!(self, store => store.account_is_guarded())
     }
 

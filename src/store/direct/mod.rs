@@ -72,7 +72,7 @@ pub fn obstacle() -> Option<&'static str> {
 impl Direct {
     /// Takes this way for a call on a record table, or hands the store back.
     pub fn over(spi: Spi, table: &'static RecordTable) -> Result<core::result::Result<Self, Spi>> {
-        if obstacle().is_some() || spi.is_guarded() {
+        if obstacle().is_some() || spi.account_is_guarded() {
             return Ok(Err(spi));
         }
         let installation = spi.installation();
@@ -385,7 +385,7 @@ impl<'a> Store<'a> for Direct {
         answer
     }
 
-    fn account_is_guarded(&self) -> Result<bool> {
+    fn account_is_guarded(&self) -> bool {
         self.spi.account_is_guarded()
     }
 
