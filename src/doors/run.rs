@@ -7,9 +7,9 @@ use crate::identity;
 use crate::local::{self, Once};
 use crate::outcome::{Outcome, Refusal};
 use crate::pg::call::Call;
-use crate::pg::effects::{self, Function};
+use crate::pg::effects::Function;
 use crate::pg::errors::Raised;
-use crate::pg::{jsonb, subtransaction, transaction, values};
+use crate::pg::{commands, jsonb, subtransaction, transaction, values};
 use crate::request::tree::Node;
 use crate::value::{Json, Value};
 use pgrx::pg_sys::Datum;
@@ -30,7 +30,7 @@ fn function(call: &Call<'_>) -> Result<Datum> {
 
 fn command(call: &Call<'_>) -> Result<Datum> {
     let text = identity::required("command", call.text(4))?;
-    run(call, |request| effects::command(text.bytes(), request))
+    run(call, |request| commands::command(text.bytes(), request))
 }
 
 fn run<'a>(call: &Call<'a>, effect: impl FnOnce(Json<'a>) -> Result<Json<'a>>) -> Result<Datum> {
