@@ -32,26 +32,27 @@ fn ways(call: &Call<'_>) -> Result<Datum> {
     let store = Spi::open(call.function())?;
     let installation = store.installation();
     let shapes = Shapes::of(installation);
-    let everywhere = direct::obstacle().or_else(|| {
-        store
-            .account_is_guarded()
-            .then_some("row security on account applies to the caller")
-    });
-    let row = |name: &str, shape: &Shape| {
+    let everywhere = direct::obstacle();
+    let at_account = store
+        .account_is_guarded()
+        .then_some("row security on account applies to the caller");
+    let row = |name: &str, shape: &Shape, is_of_account: bool| {
         let changed = match shape {
             Shape::Made(_) => None,
             Shape::Changed(part) => Some(format!("its {part} are not as they were made")),
         };
-        let reason = everywhere.map(str::to_owned).or(changed);
+        let obstacle = everywhere.or(at_account.filter(|_| is_of_account));
+        let reason = obstacle.map(str::to_owned).or(changed);
         vec![
             values::text(name),
             values::text(if reason.is_none() { "direct" } else { "spi" }),
             reason.map_or(Value::Null, |reason| values::text(&reason)),
         ]
     };
-    let mut rows = vec![row(ACCOUNT, shapes.account(installation)?)];
+    let mut rows = vec![row(ACCOUNT, shapes.account(installation)?, true)];
     for table in TABLES {
-        rows.push(row(table.name, shapes.record(installation, table)?));
+        let shape = shapes.record(installation, table)?;
+        rows.push(row(table.name, shape, table.account_key.is_some()));
     }
     Ok(call.rows(rows.iter().map(Vec::as_slice)))
 }

@@ -2,7 +2,7 @@
 
 use crate::guard;
 use crate::pg::errors;
-use core::ffi::c_void;
+use core::ffi::{c_void, CStr};
 use core::ptr::null_mut;
 use pgrx::pg_sys::{self, SubXactEvent, XactEvent};
 
@@ -10,6 +10,20 @@ use pgrx::pg_sys::{self, SubXactEvent, XactEvent};
 pub fn level() -> guard::Level {
     // SAFETY: reads the transaction's state.
     unsafe { pg_sys::GetCurrentSubTransactionId() }
+}
+
+/// Whether the transaction may not write, as on a standby.
+pub fn is_read_only() -> bool {
+    // SAFETY: reads a variable of the backend.
+    unsafe { pg_sys::XactReadOnly }
+}
+
+/// Raises where the transaction may not write, as the executor does.
+pub fn prevent_if_read_only(command: &CStr) {
+    if is_read_only() {
+        // SAFETY: raises an error that names the command, which is NUL-terminated.
+        unsafe { pg_sys::PreventCommandIfReadOnly(command.as_ptr()) };
+    }
 }
 
 /// Makes this transaction's commit durable before it is answered.

@@ -1,11 +1,13 @@
 //! What differs between the supported versions of Postgres, in one place.
 
+use crate::pg::raw;
 use pgrx::pg_sys;
 
 /// Begins an index scan that counts for no statistics of a plan.
 ///
 /// # Safety
-/// As `index_beginscan`: both relations are open and locked, the snapshot outlives the scan.
+/// As `index_beginscan`: both relations are open and locked, the snapshot outlives the scan. Called
+/// behind a boundary.
 pub unsafe fn index_beginscan(
     table: pg_sys::Relation,
     index: pg_sys::Relation,
@@ -15,9 +17,9 @@ pub unsafe fn index_beginscan(
     // SAFETY: the caller's promise.
     unsafe {
         #[cfg(feature = "pg18")]
-        return pg_sys::index_beginscan(table, index, snapshot, core::ptr::null_mut(), keys, 0);
+        return raw::index_beginscan(table, index, snapshot, core::ptr::null_mut(), keys, 0);
         #[cfg(not(feature = "pg18"))]
-        return pg_sys::index_beginscan(table, index, snapshot, keys, 0);
+        return raw::index_beginscan(table, index, snapshot, keys, 0);
     }
 }
 
@@ -69,14 +71,14 @@ pub fn check_execute(function: pg_sys::Oid) {
 /// The index of a table's primary key, or an invalid OID.
 ///
 /// # Safety
-/// The relation is open and locked.
+/// The relation is open and locked. Called behind a boundary.
 pub unsafe fn primary_key(table: pg_sys::Relation) -> pg_sys::Oid {
     // SAFETY: the caller's promise. A deferrable key cannot arbitrate and so does not count.
     unsafe {
         #[cfg(feature = "pg18")]
-        return pg_sys::RelationGetPrimaryKeyIndex(table, false);
+        return raw::RelationGetPrimaryKeyIndex(table, false);
         #[cfg(not(feature = "pg18"))]
-        return pg_sys::RelationGetPrimaryKeyIndex(table);
+        return raw::RelationGetPrimaryKeyIndex(table);
     }
 }
 
@@ -118,37 +120,6 @@ fn invalid_tid() -> pg_sys::ItemPointerData {
     }
 }
 
-/// Enters a row into the indexes; answers whether a speculative one lost to another.
-///
-/// # Safety
-/// As `ExecInsertIndexTuples`.
-pub unsafe fn enter_into_indexes(
-    target: *mut pg_sys::ResultRelInfo,
-    slot: *mut pg_sys::TupleTableSlot,
-    state: *mut pg_sys::EState,
-    arbiters: *mut pg_sys::List,
-) -> bool {
-    // SAFETY: the caller's promise. Never as an update, for that would need a range table.
-    unsafe {
-        let mut lost = false;
-        let speculative = !arbiters.is_null();
-        #[cfg(not(feature = "pg15"))]
-        pg_sys::ExecInsertIndexTuples(
-            target,
-            slot,
-            state,
-            false,
-            speculative,
-            &mut lost,
-            arbiters,
-            false,
-        );
-        #[cfg(feature = "pg15")]
-        pg_sys::ExecInsertIndexTuples(target, slot, state, false, speculative, &mut lost, arbiters);
-        lost
-    }
-}
-
 /// How an update of a row went.
 pub struct Updated {
     pub result: pg_sys::TM_Result::Type,
@@ -161,16 +132,16 @@ pub struct Updated {
 /// Updates a row through the table access method, after waiting for whoever else is at it.
 ///
 /// # Safety
-/// As `table_tuple_update`: the relation is open and locked, `tid` was read from it.
+/// As `table_tuple_update`: the relation is open and locked, `tid` was read from it. Called behind
+/// a boundary.
 pub unsafe fn update(
     table: pg_sys::Relation,
     tid: *mut pg_sys::ItemPointerData,
     slot: *mut pg_sys::TupleTableSlot,
     command: pg_sys::CommandId,
 ) -> Updated {
-    // SAFETY: the caller's promise; the access method's function is called behind a boundary,
-    // with nothing on the stack that would have to be dropped. A heap reads the snapshot only to
-    // check for changes made in between, which is not asked for.
+    // SAFETY: the caller's promise. A heap reads the snapshot only to check for changes made in
+    // between, which is not asked for.
     unsafe {
         let mut failure = pg_sys::TM_FailureData::default();
         let mut lock = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
@@ -178,15 +149,8 @@ pub unsafe fn update(
         let mut enter = false;
         #[cfg(not(feature = "pg15"))]
         let mut enter = pg_sys::TU_UpdateIndexes::TU_None;
-        let Some(tuple_update) = (*(*table).rd_tableam).tuple_update else {
-            return Updated {
-                result: pg_sys::TM_Result::TM_Invisible,
-                lock,
-                enter: false,
-            };
-        };
-        let result = pg_sys::ffi::pg_guard_ffi_boundary(|| {
-            tuple_update(
+        let result = match (*(*table).rd_tableam).tuple_update {
+            Some(update) => update(
                 table,
                 tid,
                 slot,
@@ -197,8 +161,9 @@ pub unsafe fn update(
                 &mut failure,
                 &mut lock,
                 &mut enter,
-            )
-        });
+            ),
+            None => pg_sys::TM_Result::TM_Invisible,
+        };
         #[cfg(not(feature = "pg15"))]
         let enter = enter != pg_sys::TU_UpdateIndexes::TU_None;
         Updated {

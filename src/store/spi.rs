@@ -10,6 +10,7 @@ use crate::pg::installation::{Installation, Relation};
 use crate::pg::probe::{self, Holder};
 use crate::pg::{roles, transaction, waiting};
 use crate::value::{Row, Value};
+use core::cell::OnceCell;
 use core::time::Duration;
 use pgrx::pg_sys;
 use std::rc::Rc;
@@ -18,22 +19,17 @@ use std::rc::Rc;
 pub struct Spi {
     installation: Rc<Installation>,
     /// Row security on `account` applies to the caller, who then acts for himself.
-    guarded: bool,
+    guarded: OnceCell<bool>,
 }
 
 impl Spi {
     /// Opens the store of the installation that a function belongs to.
     pub fn open(function: pg_sys::Oid) -> Result<Self> {
         let installation = Installation::of(function)?;
-        let account = installation.account()?;
-        // SAFETY: reads the system caches; the third argument asks for no error.
-        let guarded = unsafe {
-            pg_sys::check_enable_rls(account.oid, pg_sys::InvalidOid, true)
-                == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
-        };
+        installation.account()?;
         Ok(Spi {
             installation,
-            guarded,
+            guarded: OnceCell::new(),
         })
     }
 
@@ -57,7 +53,7 @@ impl Spi {
     fn on_account<'a>(&self, action: Action, arguments: &[Value<'a>]) -> Result<Option<i64>> {
         let account = self.installation.account()?;
         let balance = [Kind::Bigint];
-        let row = if self.guarded {
+        let row = if self.account_is_guarded() {
             roles::as_caller(|| self.run(account, action, Rights::Caller, arguments, &balance))?
         } else {
             roles::as_exempt_owner(account.owner, || {
@@ -182,7 +178,13 @@ impl<'a> Store<'a> for Spi {
     }
 
     fn account_is_guarded(&self) -> bool {
-        self.guarded
+        *self.guarded.get_or_init(|| {
+            // SAFETY: reads the system caches; the third argument asks for no error.
+            self.installation.account().is_ok_and(|account| unsafe {
+                pg_sys::check_enable_rls(account.oid, pg_sys::InvalidOid, true)
+                    == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+            })
+        })
     }
 
     fn level(&self) -> u32 {

@@ -49,6 +49,9 @@ pub struct RecordTable {
     pub attempt: &'static [Column],
     /// Filled in by a default when the record is made.
     pub stamp: Column,
+    /// The column of which another index takes in the rows where it is not NULL; no new record and
+    /// no result has it.
+    pub also_indexed: Option<&'static str>,
 }
 
 const fn column(name: &'static str, kind: Kind) -> Column {
@@ -71,6 +74,7 @@ pub static REQUEST_RESULT: RecordTable = RecordTable {
     pending: Pending::JsonNull,
     attempt: &[],
     stamp: column("created_at", Kind::Timestamp),
+    also_indexed: None,
 };
 
 /// Messages applied to an account, by subscriber: `consume_once`.
@@ -92,6 +96,7 @@ pub static PROCESSED_MESSAGE: RecordTable = RecordTable {
     pending: Pending::Nothing,
     attempt: &[],
     stamp: column("processed_at", Kind::Timestamp),
+    also_indexed: None,
 };
 
 /// Any operation's requests, by scope, operation and key.
@@ -125,6 +130,7 @@ pub static IDEMPOTENCY_RECORD: RecordTable = RecordTable {
         column("lease_until", Kind::Timestamp),
     ],
     stamp: column("created_at", Kind::Timestamp),
+    also_indexed: Some("lease_until"),
 };
 
 /// The record tables, each at its `number`.

@@ -17,7 +17,7 @@ use crate::settings;
 use crate::value::{Row, Value};
 use core::cell::Cell;
 use pgrx::pg_sys::{self, ItemPointerData};
-use relation::{Handle, Open};
+use relation::{Found, Handle, Open};
 use shape::{Columns, Shape, Shapes};
 use std::rc::Rc;
 use write::Update;
@@ -34,9 +34,13 @@ struct Seen {
 pub struct Direct {
     spi: Spi,
     shapes: Rc<Shapes>,
+    /// Whether this call is on a table of an account's records.
+    over_account: bool,
     /// Something has changed since the call began: the rest of it goes the other way.
     given_up: Cell<bool>,
     seen: Cell<Option<Seen>>,
+    /// The key of the call had no entry when it was last looked up.
+    is_free: Cell<bool>,
     /// Where this call has inserted its record.
     inserted: Cell<Option<ItemPointerData>>,
     /// What is kept open between two operations.
@@ -72,20 +76,23 @@ pub fn obstacle() -> Option<&'static str> {
 impl Direct {
     /// Takes this way for a call on a record table, or hands the store back.
     pub fn over(spi: Spi, table: &'static RecordTable) -> Result<core::result::Result<Self, Spi>> {
-        if obstacle().is_some() || spi.account_is_guarded() {
+        if obstacle().is_some() {
             return Ok(Err(spi));
         }
         let installation = spi.installation();
         let shapes = Shapes::of(installation);
         let made = |shape: &Shape| matches!(shape, Shape::Made(_));
+        let over_account = table.account_key.is_some();
         if made(shapes.record(installation, table)?)
-            && (table.account_key.is_none() || made(shapes.account(installation)?))
+            && (!over_account || made(shapes.account(installation)?))
         {
             return Ok(Ok(Direct {
                 spi,
                 shapes,
+                over_account,
                 given_up: Cell::new(false),
                 seen: Cell::new(None),
+                is_free: Cell::new(false),
                 inserted: Cell::new(None),
                 record: Cell::new(None),
                 account: Cell::new(None),
@@ -109,16 +116,16 @@ impl Direct {
         if self.given_up.get() {
             return None;
         }
-        // SAFETY: takes a lock, which also hears of what others have committed before they let go
-        // of theirs.
-        unsafe { pg_sys::LockRelationOid(relation.oid, lock as i32) };
-        if !self.spi.installation().is_current() {
-            self.given_up.set(true);
-            self.close();
-            return None;
+        let installation = self.spi.installation();
+        let is_current = || installation.is_current();
+        match Handle::open(relation.oid, lock, place.take(), is_current) {
+            Some(handle) => Some(Open { handle, columns }),
+            None => {
+                self.given_up.set(true);
+                self.close();
+                None
+            }
         }
-        let handle = place.take().or_else(|| Handle::open(relation.oid))?;
-        Some(Open::new(handle, columns))
     }
 
     fn record(&self, table: &'static RecordTable, lock: u32) -> Option<Open<'_>> {
@@ -139,31 +146,28 @@ impl Direct {
         self.open(&self.account, relation, columns, lock)
     }
 
-    /// Done with a record table for now. It stays open for the rest of the call where no code of
-    /// the caller's can run in between; an effect of his must not meet a table held open.
+    /// Done with writing to a record table. It stays open for the rest of the call where no code of
+    /// the caller's can follow; an effect of his must not meet a table held open.
     fn release(&self, table: &RecordTable, open: Open<'_>) {
         if table.account_key.is_some() {
             self.record.set(Some(open.handle));
         } else {
-            open.handle.close();
+            relation::close([Some(open.handle), None]);
         }
     }
 
     fn close(&self) {
-        for place in [&self.record, &self.account] {
-            if let Some(handle) = place.take() {
-                handle.close();
-            }
-        }
+        relation::close([self.record.take(), self.account.take()]);
     }
 
     /// Reads the account as it is now.
-    fn see(&self, account_id: i64) -> Option<Option<Seen>> {
-        let open = self.account(pg_sys::AccessShareLock)?;
+    fn see(&self, account_id: i64, lock: u32) -> Option<Option<Seen>> {
+        let open = self.account(lock)?;
         let seen = open.fetch(&[Value::Bigint(account_id)], |slot| {
             // SAFETY: the slot holds a row of this table.
             unsafe { seen(&open, slot, account_id) }
         });
+        let seen = seen.row();
         self.account.set(Some(open.handle));
         self.seen.set(seen);
         Some(seen)
@@ -201,9 +205,10 @@ impl<'a> Store<'a> for Direct {
             return self.spi.find(table, identity);
         };
         // SAFETY: the slot holds a row of this table.
-        let row = open.fetch(identity, |slot| unsafe { open.kept(slot) });
-        self.release(table, open);
-        Ok(row)
+        let found = open.fetch(identity, |slot| unsafe { open.kept(slot) });
+        self.record.set(Some(open.handle));
+        self.is_free.set(matches!(found, Found::NoEntry));
+        Ok(found.row())
     }
 
     fn wait_for_holder(
@@ -216,7 +221,14 @@ impl<'a> Store<'a> for Direct {
     }
 
     fn foresee(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>> {
-        match self.see(account_id).flatten() {
+        // The account is about to be updated, unless the transaction may not write: that is said
+        // by the insert.
+        let lock = if transaction::is_read_only() {
+            pg_sys::AccessShareLock
+        } else {
+            pg_sys::RowExclusiveLock
+        };
+        match self.see(account_id, lock).flatten() {
             Some(seen) => moved(seen.balance, amount, way),
             None => Ok(None),
         }
@@ -227,12 +239,13 @@ impl<'a> Store<'a> for Direct {
         if let Some(account_id) = insert.account_id {
             let is_seen =
                 |seen: Option<Seen>| seen.is_some_and(|seen| seen.account_id == account_id);
-            if !is_seen(self.seen.get()) && !is_seen(self.see(account_id).flatten()) {
+            if !is_seen(self.seen.get())
+                && !is_seen(self.see(account_id, pg_sys::AccessShareLock).flatten())
+            {
                 return self.spi.insert(insert);
             }
         }
-        // SAFETY: raises where the transaction may not write, as the executor does.
-        unsafe { pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr()) };
+        transaction::prevent_if_read_only(c"INSERT");
         let Some(open) = self.record(insert.table, pg_sys::RowExclusiveLock) else {
             return self.spi.insert(insert);
         };
@@ -268,9 +281,10 @@ impl<'a> Store<'a> for Direct {
             _ => {}
         }
         row.push((columns.stamp, stamp));
+        let is_free = self.is_free.take();
         let inserted = match insert.patience.left() {
-            None => Some(write::insert(&open, &row)),
-            Some(limit) => waiting::limited(limit, || Ok(write::insert(&open, &row)))?,
+            None => Some(write::insert(&open, &row, is_free)),
+            Some(limit) => waiting::limited(limit, || Ok(write::insert(&open, &row, is_free)))?,
         };
         self.release(insert.table, open);
         Ok(match inserted {
@@ -292,8 +306,7 @@ impl<'a> Store<'a> for Direct {
         identity: &[Value<'a>],
         result: &[Value<'a>],
     ) -> Result<Value<'a>> {
-        // SAFETY: as in `insert`.
-        unsafe { pg_sys::PreventCommandIfReadOnly(c"UPDATE".as_ptr()) };
+        transaction::prevent_if_read_only(c"UPDATE");
         let Some(open) = self.record(table, pg_sys::RowExclusiveLock) else {
             return self.spi.finish(table, identity, result);
         };
@@ -305,18 +318,20 @@ impl<'a> Store<'a> for Direct {
             .zip(result.iter().copied())
             .collect();
         let finish = |slot: *mut pg_sys::TupleTableSlot| {
-            // SAFETY: the slot holds a row of this table, and outlives the new one.
+            // SAFETY: the slot holds a row of this table, and outlives the update.
             unsafe {
-                let stamp = open.kept(slot).pop().unwrap_or(Value::Null);
-                let new = open.replace(slot, &columns);
-                let update = write::update(&open, &mut (*slot).tts_tid, new);
-                pg_sys::ExecDropSingleTupleTableSlot(new);
+                let stamp = open.stamp(slot);
+                let update = if open.is_in_key_only(slot) {
+                    write::update(&open, &mut (*slot).tts_tid, slot, &columns)
+                } else {
+                    Update::Odd
+                };
                 (update, stamp)
             }
         };
         let done = match self.inserted.take() {
             Some(tid) => write::fetch_own(&open, &tid, finish),
-            None => open.fetch(identity, finish),
+            None => open.fetch(identity, finish).row(),
         };
         self.release(table, open);
         match done {
@@ -326,7 +341,7 @@ impl<'a> Store<'a> for Direct {
     }
 
     fn balance(&self, account_id: i64) -> Result<Option<i64>> {
-        match self.see(account_id) {
+        match self.see(account_id, pg_sys::AccessShareLock) {
             Some(seen) => Ok(seen.map(|seen| seen.balance)),
             None => self.spi.balance(account_id),
         }
@@ -337,11 +352,11 @@ impl<'a> Store<'a> for Direct {
             .seen
             .take()
             .filter(|seen| seen.account_id == account_id);
-        let Some(mut seen) = seen.or_else(|| self.see(account_id).flatten()) else {
+        let see = || self.see(account_id, pg_sys::AccessShareLock).flatten();
+        let Some(mut seen) = seen.or_else(see) else {
             return self.spi.move_balance(account_id, amount, way);
         };
-        // SAFETY: as in `insert`.
-        unsafe { pg_sys::PreventCommandIfReadOnly(c"UPDATE".as_ptr()) };
+        transaction::prevent_if_read_only(c"UPDATE");
         self.seen.set(None);
         let Some(open) = self.account(pg_sys::RowExclusiveLock) else {
             return self.spi.move_balance(account_id, amount, way);
@@ -351,16 +366,14 @@ impl<'a> Store<'a> for Direct {
             let Some(after) = moved(seen.balance, amount, way)? else {
                 break Ok(None);
             };
-            let new = open.build(&[
+            let new = [
                 (id, Value::Bigint(account_id)),
                 (balance, Value::Bigint(after)),
-            ]);
-            // SAFETY: the row was read from this table in this transaction.
-            let update = unsafe {
-                let update = write::update(&open, &mut seen.tid, new);
-                pg_sys::ExecDropSingleTupleTableSlot(new);
-                update
-            };
+            ];
+            // SAFETY: the row was read from this table in this transaction, and as it was made it
+            // has no other columns.
+            let update =
+                unsafe { write::update(&open, &mut seen.tid, core::ptr::null_mut(), &new) };
             match update {
                 Update::Done => break Ok(Some(after)),
                 Update::Overtaken(lock) => {
@@ -376,7 +389,7 @@ impl<'a> Store<'a> for Direct {
                 }
                 Update::Deleted => break Ok(None),
                 Update::Odd => {
-                    open.handle.close();
+                    relation::close([Some(open.handle), None]);
                     return self.spi.move_balance(account_id, amount, way);
                 }
             }
@@ -386,7 +399,8 @@ impl<'a> Store<'a> for Direct {
     }
 
     fn account_is_guarded(&self) -> bool {
-        self.spi.account_is_guarded()
+        // As it was made, the account has no policies.
+        !self.over_account && self.spi.account_is_guarded()
     }
 
     fn level(&self) -> u32 {

@@ -1,62 +1,114 @@
 //! A table and its primary key's index, open for one operation.
 
 use super::shape::Columns;
-use crate::pg::{probe, raw, values, versions};
+use crate::pg::probe::Keys;
+use crate::pg::{raw, values, versions};
 use crate::value::{Row, Value};
 use pgrx::pg_sys::{self, Oid};
 
 /// A table and its index that are open, and to be closed.
 #[derive(Clone, Copy)]
 pub struct Handle {
-    table: pg_sys::Relation,
-    index: pg_sys::Relation,
-    key: Oid,
+    pub table: pg_sys::Relation,
+    pub index: pg_sys::Relation,
+    /// The strongest lock that was asked for on the table.
+    lock: u32,
 }
 
 /// An open table, for one operation.
 pub struct Open<'s> {
     pub handle: Handle,
-    pub table: pg_sys::Relation,
-    index: pg_sys::Relation,
-    pub key: Oid,
     pub columns: &'s Columns,
 }
 
-impl Handle {
-    /// Opens a table that is locked already, or nothing where it has no primary key.
-    pub fn open(oid: Oid) -> Option<Self> {
-        // SAFETY: the caller holds a lock on the table; both are closed by `close`, or by the end
-        // of the (sub)transaction.
-        unsafe {
-            let table = pg_sys::relation_open(oid, pg_sys::NoLock as i32);
-            let key = versions::primary_key(table);
-            if key == Oid::INVALID {
-                pg_sys::relation_close(table, pg_sys::NoLock as i32);
-                return None;
-            }
-            let index = pg_sys::index_open(key, pg_sys::AccessShareLock as i32);
-            Some(Handle { table, index, key })
-        }
-    }
+/// What a look-up found.
+pub enum Found<T> {
+    Row(T),
+    /// No row that the look-up may see, though some version of one may be there.
+    NotSeen,
+    /// Not even an entry in the index.
+    NoEntry,
+}
 
-    pub fn close(self) {
-        // SAFETY: opened by `open`. The locks stay until the transaction ends.
-        unsafe {
-            pg_sys::index_close(self.index, pg_sys::NoLock as i32);
-            pg_sys::relation_close(self.table, pg_sys::NoLock as i32);
+impl<T> Found<T> {
+    pub fn row(self) -> Option<T> {
+        match self {
+            Found::Row(row) => Some(row),
+            Found::NotSeen | Found::NoEntry => None,
         }
     }
 }
 
-impl<'s> Open<'s> {
-    pub fn new(handle: Handle, columns: &'s Columns) -> Self {
-        Open {
-            handle,
-            table: handle.table,
-            index: handle.index,
-            key: handle.key,
-            columns,
+impl Handle {
+    /// Locks a table and opens it with its primary key, or does what is missing of that. Answers
+    /// nothing where it has no primary key, or where `is_current` denies after the lock was had,
+    /// which tells of what others have committed before they let go of theirs.
+    pub fn open(
+        oid: Oid,
+        lock: u32,
+        kept: Option<Self>,
+        is_current: impl Fn() -> bool + Copy,
+    ) -> Option<Self> {
+        if let Some(handle) = kept.filter(|handle| handle.lock >= lock) {
+            return Some(handle);
         }
+        let (access_share, no_lock) = (pg_sys::AccessShareLock as i32, pg_sys::NoLock as i32);
+        // SAFETY: the table is locked before it is opened; both are closed by `close`, or by the
+        // end of the (sub)transaction. The steps are taken behind one boundary, with nothing on the
+        // stack that would have to be dropped.
+        unsafe {
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
+                raw::LockRelationOid(oid, lock as i32);
+                if !is_current() {
+                    if let Some(handle) = kept {
+                        handle.close_raw();
+                    }
+                    return None;
+                }
+                if let Some(handle) = kept {
+                    return Some(Handle { lock, ..handle });
+                }
+                let table = raw::relation_open(oid, no_lock);
+                let key = versions::primary_key(table);
+                if key == Oid::INVALID {
+                    raw::relation_close(table, no_lock);
+                    return None;
+                }
+                let index = raw::index_open(key, access_share);
+                Some(Handle { table, index, lock })
+            })
+        }
+    }
+
+    /// # Safety
+    /// Called behind a boundary, once.
+    unsafe fn close_raw(self) {
+        // SAFETY: opened by `open`. The locks stay until the transaction ends.
+        unsafe {
+            raw::index_close(self.index, pg_sys::NoLock as i32);
+            raw::relation_close(self.table, pg_sys::NoLock as i32);
+        }
+    }
+}
+
+/// Closes what is open; the locks stay until the transaction ends.
+pub fn close(handles: [Option<Handle>; 2]) {
+    if handles.iter().all(Option::is_none) {
+        return;
+    }
+    // SAFETY: each handle was taken from where it was kept, so that it is closed once.
+    unsafe {
+        pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            for handle in handles.into_iter().flatten() {
+                handle.close_raw();
+            }
+        });
+    }
+}
+
+impl Open<'_> {
+    pub fn table(&self) -> pg_sys::Relation {
+        self.handle.table
     }
 
     /// Looks a row up by the primary key, with a snapshot of now, and gives it to `read`.
@@ -64,32 +116,39 @@ impl<'s> Open<'s> {
         &self,
         identity: &[Value<'_>],
         read: impl FnOnce(*mut pg_sys::TupleTableSlot) -> T,
-    ) -> Option<T> {
-        let mut keys = probe::keys(identity);
-        let count = keys.len() as i32;
-        let first = keys.as_mut_ptr();
-        let (table, index) = (self.table, self.index);
+    ) -> Found<T> {
+        let Handle { table, index, .. } = self.handle;
         // SAFETY: the snapshot is active until everything that refers to it is gone; the scan is
         // ended before it, and the slot, which keeps its page pinned, after the row was read; the
         // keys name the primary key's columns in its order. The scan's steps are taken behind one
         // boundary, with nothing on the stack that would have to be dropped. An error leaves all of
         // it to the end of the (sub)transaction.
         unsafe {
-            let (slot, found) = pg_sys::ffi::pg_guard_ffi_boundary(move || {
+            let (slot, found) = pg_sys::ffi::pg_guard_ffi_boundary(|| {
                 // What an earlier part of the same statement has written is to be seen.
                 raw::CommandCounterIncrement();
                 raw::PushActiveSnapshot(raw::GetTransactionSnapshot());
                 let slot = raw::table_slot_create(table, core::ptr::null_mut());
-                let snapshot = raw::GetActiveSnapshot();
-                let scan = versions::index_beginscan(table, index, snapshot, count);
-                raw::index_rescan(scan, first, count, core::ptr::null_mut(), 0);
+                let scan = Keys::of(identity).begin(table, index, raw::GetActiveSnapshot());
                 let forward = pg_sys::ScanDirection::ForwardScanDirection;
-                let found = raw::index_getnext_slot(scan, forward, slot);
+                let found = if raw::index_getnext_tid(scan, forward).is_null() {
+                    Found::NoEntry
+                } else if raw::index_fetch_heap(scan, slot)
+                    || raw::index_getnext_slot(scan, forward, slot)
+                {
+                    Found::Row(())
+                } else {
+                    Found::NotSeen
+                };
                 raw::index_endscan(scan);
                 (slot, found)
             });
-            let answer = found.then(|| read(slot));
-            pg_sys::ffi::pg_guard_ffi_boundary(move || {
+            let answer = match found {
+                Found::Row(()) => Found::Row(read(slot)),
+                Found::NotSeen => Found::NotSeen,
+                Found::NoEntry => Found::NoEntry,
+            };
+            pg_sys::ffi::pg_guard_ffi_boundary(|| {
                 raw::ExecDropSingleTupleTableSlot(slot);
                 raw::PopActiveSnapshot();
             });
@@ -105,7 +164,7 @@ impl<'s> Open<'s> {
         // SAFETY: the columns' numbers and kinds were read from the catalog, and are not beyond
         // what is deformed here.
         unsafe {
-            pg_sys::slot_getsomeattrs_int(slot, i32::from(self.columns.last()));
+            deform(slot, self.columns.last());
             self.columns
                 .kept
                 .iter()
@@ -121,6 +180,19 @@ impl<'s> Open<'s> {
         }
     }
 
+    /// When a fetched record was made.
+    ///
+    /// # Safety
+    /// The slot holds a row of this table, and the table is one of records.
+    pub unsafe fn stamp<'a>(&self, slot: *mut pg_sys::TupleTableSlot) -> Value<'a> {
+        // SAFETY: the column's number was read from the catalog; it is a timestamp, and not null.
+        unsafe {
+            deform(slot, self.columns.stamp);
+            let datum = *(*slot).tts_values.add(self.columns.stamp as usize - 1);
+            Value::Timestamp(datum.value() as i64)
+        }
+    }
+
     /// Whether a row of `account` is still this account's.
     ///
     /// # Safety
@@ -129,69 +201,35 @@ impl<'s> Open<'s> {
         // SAFETY: the column's number was read from the catalog.
         unsafe {
             let number = self.columns.identity[0];
-            pg_sys::slot_getsomeattrs_int(slot, i32::from(number));
+            deform(slot, number);
             (*(*slot).tts_values.add(number as usize - 1)).value() as i64 == account_id
         }
     }
 
-    /// A new row of this table with these columns, the others NULL. To be dropped by the caller.
-    pub fn build(&self, columns: &[(i16, Value<'_>)]) -> *mut pg_sys::TupleTableSlot {
-        // SAFETY: a fresh slot has room for every column of the table's descriptor; what the
-        // values borrow outlives its use.
-        unsafe {
-            let descriptor = (*self.table).rd_att;
-            let slot =
-                pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsVirtual);
-            for place in 0..(*descriptor).natts as usize {
-                *(*slot).tts_isnull.add(place) = true;
-                *(*slot).tts_values.add(place) = pg_sys::Datum::null();
-            }
-            for (number, value) in columns {
-                set(slot, *number, *value);
-            }
-            pg_sys::ExecStoreVirtualTuple(slot);
-            slot
-        }
-    }
-
-    /// A copy of a fetched row with some columns replaced. To be dropped by the caller, and used
-    /// no longer than the fetched row.
+    /// Whether a fetched row is in no index but the primary key's.
     ///
     /// # Safety
     /// The slot holds a row of this table.
-    pub unsafe fn replace(
-        &self,
-        from: *mut pg_sys::TupleTableSlot,
-        columns: &[(i16, Value<'_>)],
-    ) -> *mut pg_sys::TupleTableSlot {
-        // SAFETY: both slots have the table's descriptor; a dropped column reads as NULL.
+    pub unsafe fn is_in_key_only(&self, slot: *mut pg_sys::TupleTableSlot) -> bool {
+        // SAFETY: the column's number was read from the catalog.
         unsafe {
-            let descriptor = (*self.table).rd_att;
-            let count = (*descriptor).natts;
-            pg_sys::slot_getsomeattrs_int(from, count);
-            let slot =
-                pg_sys::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsVirtual);
-            for place in 0..count as usize {
-                *(*slot).tts_isnull.add(place) = *(*from).tts_isnull.add(place);
-                *(*slot).tts_values.add(place) = *(*from).tts_values.add(place);
-            }
-            for (number, value) in columns {
-                set(slot, *number, *value);
-            }
-            pg_sys::ExecStoreVirtualTuple(slot);
-            slot
+            self.columns.also_indexed.is_none_or(|number| {
+                deform(slot, number);
+                *(*slot).tts_isnull.add(number as usize - 1)
+            })
         }
     }
 }
 
+/// Makes a row's columns readable up to this one.
+///
 /// # Safety
-/// The slot has a column of this number, of the value's type.
-unsafe fn set(slot: *mut pg_sys::TupleTableSlot, number: i16, value: Value<'_>) {
-    // SAFETY: the caller's promise; numbers count from one.
+/// The slot holds a row, and has this column.
+unsafe fn deform(slot: *mut pg_sys::TupleTableSlot, last: i16) {
+    // SAFETY: the caller's promise.
     unsafe {
-        let place = number as usize - 1;
-        let datum = values::datum(value);
-        *(*slot).tts_isnull.add(place) = datum.is_none();
-        *(*slot).tts_values.add(place) = datum.unwrap_or(pg_sys::Datum::null());
+        if (*slot).tts_nvalid < last {
+            pg_sys::slot_getsomeattrs_int(slot, i32::from(last));
+        }
     }
 }

@@ -133,6 +133,8 @@ pub struct Columns {
     pub result: Vec<i16>,
     pub kept: Vec<(i16, Kind)>,
     pub stamp: i16,
+    /// Where this is not NULL, the row is in another index as well.
+    pub also_indexed: Option<i16>,
 }
 
 impl Columns {
@@ -269,6 +271,7 @@ fn columns(table: &str, numbers: Json<'_>) -> Columns {
                 .map(|column| (at(column.name), column.kind))
                 .collect(),
             stamp: at(record.stamp.name),
+            also_indexed: record.also_indexed.map(at),
         },
         None => Columns {
             identity: vec![at("account_id")],

@@ -1,111 +1,138 @@
 //! Inserting and updating rows through the table access method, as the executor does it.
 
-use super::relation::Open;
-use crate::pg::versions;
+use super::relation::{Handle, Open};
+use crate::pg::probe::MOST_KEYS;
+use crate::pg::{raw, values, versions};
 use crate::value::Value;
-use pgrx::pg_sys::{self, ItemPointerData, TupleTableSlot};
+use pgrx::pg_sys::{self, Datum, IndexUniqueCheck, ItemPointerData, TupleTableSlot};
 
-/// What the executor's own functions need to enter rows into indexes.
-struct Target {
-    state: *mut pg_sys::EState,
-    info: *mut pg_sys::ResultRelInfo,
-    arbiters: *mut pg_sys::List,
-}
-
-impl Target {
-    fn open(open: &Open<'_>, speculative: bool) -> Self {
-        // SAFETY: the executor's state owns what is made here and is freed by `close`, or with its
-        // memory context by the end of the (sub)transaction. A zeroed node with its tag is what
-        // makeNode makes. The table is locked for writing.
-        unsafe {
-            let state = pg_sys::CreateExecutorState();
-            let before = pg_sys::MemoryContextSwitchTo((*state).es_query_cxt);
-            let info =
-                pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
-            (*info).type_ = pg_sys::NodeTag::T_ResultRelInfo;
-            pg_sys::InitResultRelInfo(info, open.table, 1, core::ptr::null_mut(), 0);
-            pg_sys::ExecOpenIndices(info, speculative);
-            let arbiters = if speculative {
-                pg_sys::lappend_oid(core::ptr::null_mut(), open.key)
-            } else {
-                core::ptr::null_mut()
-            };
-            pg_sys::MemoryContextSwitchTo(before);
-            Target {
-                state,
-                info,
-                arbiters,
-            }
-        }
-    }
-
-    fn close(self) {
-        // SAFETY: made by `open`.
-        unsafe {
-            pg_sys::ExecCloseIndices(self.info);
-            pg_sys::FreeExecutorState(self.state);
-        }
-    }
-}
+/// Columns of a row, by number.
+pub type Columns<'c, 'a> = &'c [(i16, Value<'a>)];
 
 /// Inserts a row unless its key is taken, after waiting for whoever else is inserting it. Answers
-/// where it was inserted.
-pub fn insert(open: &Open<'_>, columns: &[(i16, Value<'_>)]) -> Option<ItemPointerData> {
-    let slot = open.build(columns);
-    let target = Target::open(open, true);
-    let inserted = loop {
-        // SAFETY: as in the executor's INSERT ... ON CONFLICT DO NOTHING: look for a conflict and
-        // wait for it, insert speculatively under a token that others can wait for, enter the row
-        // into the indexes, and either confirm it or take it back, where another was faster.
-        unsafe {
-            if !versions::is_key_free(target.info, slot, target.state, target.arbiters) {
-                break None;
-            }
-            let transaction = pg_sys::GetCurrentTransactionId();
-            let token = pg_sys::SpeculativeInsertionLockAcquire(transaction);
-            insert_speculatively(open.table, slot, token);
-            let lost =
-                versions::enter_into_indexes(target.info, slot, target.state, target.arbiters);
-            settle(open.table, slot, token, !lost);
-            pg_sys::SpeculativeInsertionLockRelease(transaction);
-            if !lost {
-                break Some((*slot).tts_tid);
-            }
+/// where it was inserted. `is_free` tells that the key had no entry when it was last looked up.
+pub fn insert(
+    open: &Open<'_>,
+    columns: Columns<'_, '_>,
+    mut is_free: bool,
+) -> Option<ItemPointerData> {
+    loop {
+        if !is_free && !contention::is_key_free(open, columns) {
+            return None;
         }
-    };
-    target.close();
-    // SAFETY: made by `build`; what was written becomes visible to the next look.
-    unsafe {
-        pg_sys::ExecDropSingleTupleTableSlot(slot);
-        pg_sys::CommandCounterIncrement();
+        let inserted = attempt(open, columns);
+        if inserted.is_some() {
+            return inserted;
+        }
+        is_free = false;
     }
-    inserted
 }
 
-/// # Safety
-/// The table is open and locked for writing, and the slot has its descriptor.
-unsafe fn insert_speculatively(table: pg_sys::Relation, slot: *mut TupleTableSlot, token: u32) {
-    // SAFETY: the caller's promise; called behind a boundary, with nothing on the stack that would
+/// Inserts a row, and takes it back where another was faster with its key.
+///
+/// As in the executor's INSERT ... ON CONFLICT DO NOTHING: insert speculatively under a token that
+/// others can wait for, enter the row into the index of the primary key, and either confirm it or
+/// take it back. The row is in no other index: see [`Open::is_in_key_only`].
+fn attempt(open: &Open<'_>, columns: Columns<'_, '_>) -> Option<ItemPointerData> {
+    let Handle { table, index, .. } = open.handle;
+    // SAFETY: the table is locked for writing, and its index becomes so; the slot has the table's
+    // descriptor. The steps are taken behind one boundary, with nothing on the stack that would
     // have to be dropped.
     unsafe {
-        (*slot).tts_tableOid = (*table).rd_id;
-        let command = pg_sys::GetCurrentCommandId(true);
-        if let Some(insert) = (*(*table).rd_tableam).tuple_insert_speculative {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| {
-                insert(table, slot, command, 0, core::ptr::null_mut(), token);
-            });
-        }
+        let access = (*table).rd_tableam;
+        let insert = (*access).tuple_insert_speculative?;
+        let complete = (*access).tuple_complete_speculative?;
+        pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            raw::LockRelationOid((*index).rd_id, pg_sys::RowExclusiveLock as i32);
+            let slot = row(table, core::ptr::null_mut(), columns);
+            let transaction = raw::GetCurrentTransactionId();
+            let token = raw::SpeculativeInsertionLockAcquire(transaction);
+            let command = raw::GetCurrentCommandId(true);
+            insert(table, slot, command, 0, core::ptr::null_mut(), token);
+            let won = enter(open, slot, IndexUniqueCheck::UNIQUE_CHECK_PARTIAL, false);
+            complete(table, slot, token, won);
+            raw::SpeculativeInsertionLockRelease(transaction);
+            let place = (*slot).tts_tid;
+            raw::ExecDropSingleTupleTableSlot(slot);
+            // What was written becomes visible to the next look.
+            raw::CommandCounterIncrement();
+            won.then_some(place)
+        })
     }
 }
 
+/// A row of the table with these columns, the others as in `from`, or NULL where that is null. To
+/// be dropped by the caller, and used no longer than `from`.
+///
 /// # Safety
-/// The slot's row was inserted speculatively under this token.
-unsafe fn settle(table: pg_sys::Relation, slot: *mut TupleTableSlot, token: u32, won: bool) {
-    // SAFETY: as above.
+/// Called behind a boundary. The table is open; `from` is null or holds a row of it; what the
+/// columns borrow outlives the row.
+unsafe fn row(
+    table: pg_sys::Relation,
+    from: *mut TupleTableSlot,
+    columns: Columns<'_, '_>,
+) -> *mut TupleTableSlot {
+    // SAFETY: a fresh slot has room for every column of the table's descriptor; a dropped column
+    // reads as NULL.
     unsafe {
-        if let Some(complete) = (*(*table).rd_tableam).tuple_complete_speculative {
-            pg_sys::ffi::pg_guard_ffi_boundary(|| complete(table, slot, token, won));
+        let descriptor = (*table).rd_att;
+        let count = (*descriptor).natts;
+        let slot = raw::MakeSingleTupleTableSlot(descriptor, &raw const pg_sys::TTSOpsVirtual);
+        if from.is_null() {
+            for place in 0..count as usize {
+                *(*slot).tts_isnull.add(place) = true;
+                *(*slot).tts_values.add(place) = Datum::null();
+            }
+        } else {
+            if i32::from((*from).tts_nvalid) < count {
+                raw::slot_getsomeattrs_int(from, count);
+            }
+            for place in 0..count as usize {
+                *(*slot).tts_isnull.add(place) = *(*from).tts_isnull.add(place);
+                *(*slot).tts_values.add(place) = *(*from).tts_values.add(place);
+            }
         }
+        for (number, value) in columns {
+            let place = *number as usize - 1;
+            let datum = values::datum(*value);
+            *(*slot).tts_isnull.add(place) = datum.is_none();
+            *(*slot).tts_values.add(place) = datum.unwrap_or(Datum::null());
+        }
+        (*slot).tts_tableOid = (*table).rd_id;
+        raw::ExecStoreVirtualTuple(slot)
+    }
+}
+
+/// Enters a row into the index of the primary key; answers whether its key is the only one there.
+///
+/// # Safety
+/// Called behind a boundary. The table and its index are locked for writing; the slot holds a row
+/// that has a place in the table.
+unsafe fn enter(
+    open: &Open<'_>,
+    slot: *mut TupleTableSlot,
+    check: IndexUniqueCheck::Type,
+    is_unchanged: bool,
+) -> bool {
+    let Handle { table, index, .. } = open.handle;
+    let mut datums = [Datum::null(); MOST_KEYS];
+    let mut nulls = [false; MOST_KEYS];
+    // SAFETY: the identity's columns are the key's, in its order. No index of a B-tree asks for the
+    // description of it.
+    unsafe {
+        for (datum, number) in datums.iter_mut().zip(&open.columns.identity) {
+            *datum = *(*slot).tts_values.add(*number as usize - 1);
+        }
+        raw::index_insert(
+            index,
+            datums.as_mut_ptr(),
+            nulls.as_mut_ptr(),
+            &mut (*slot).tts_tid,
+            table,
+            check,
+            is_unchanged,
+            core::ptr::null_mut(),
+        )
     }
 }
 
@@ -121,40 +148,42 @@ pub enum Update {
     Odd,
 }
 
-/// Updates the row at `tid` to what `slot` holds, after waiting for whoever else is at it.
+/// Updates the row at `tid`, after waiting for whoever else is at it: these columns are new, the
+/// others stay as in `from`, or become NULL where that is null. The primary key stays.
 ///
 /// # Safety
-/// `tid` was read from this table in this transaction, and the slot has its descriptor.
+/// `tid` was read from this table in this transaction; `from` is null or holds a row of it; the
+/// table is locked for writing.
 pub unsafe fn update(
     open: &Open<'_>,
     tid: &mut ItemPointerData,
-    slot: *mut TupleTableSlot,
+    from: *mut TupleTableSlot,
+    columns: Columns<'_, '_>,
 ) -> Update {
-    // SAFETY: the caller's promise; the table is locked for writing.
+    let Handle { table, index, .. } = open.handle;
+    // SAFETY: the caller's promise. The steps are taken behind one boundary, with nothing on the
+    // stack that would have to be dropped.
     unsafe {
-        pg_sys::CheckCmdReplicaIdentity(open.table, pg_sys::CmdType::CMD_UPDATE);
-        (*slot).tts_tableOid = (*open.table).rd_id;
-        let command = pg_sys::GetCurrentCommandId(true);
-        let updated = versions::update(open.table, tid, slot, command);
-        match updated.result {
-            pg_sys::TM_Result::TM_Ok => {
+        pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            raw::CheckCmdReplicaIdentity(table, pg_sys::CmdType::CMD_UPDATE);
+            let slot = row(table, from, columns);
+            let command = raw::GetCurrentCommandId(true);
+            let updated = versions::update(table, tid, slot, command);
+            if updated.result == pg_sys::TM_Result::TM_Ok {
                 if updated.enter {
-                    let target = Target::open(open, false);
-                    versions::enter_into_indexes(
-                        target.info,
-                        slot,
-                        target.state,
-                        core::ptr::null_mut(),
-                    );
-                    target.close();
+                    raw::LockRelationOid((*index).rd_id, pg_sys::RowExclusiveLock as i32);
+                    enter(open, slot, IndexUniqueCheck::UNIQUE_CHECK_YES, true);
                 }
-                pg_sys::CommandCounterIncrement();
-                Update::Done
+                raw::CommandCounterIncrement();
             }
-            pg_sys::TM_Result::TM_Updated => Update::Overtaken(updated.lock),
-            pg_sys::TM_Result::TM_Deleted => Update::Deleted,
-            _ => Update::Odd,
-        }
+            raw::ExecDropSingleTupleTableSlot(slot);
+            match updated.result {
+                pg_sys::TM_Result::TM_Ok => Update::Done,
+                pg_sys::TM_Result::TM_Updated => Update::Overtaken(updated.lock),
+                pg_sys::TM_Result::TM_Deleted => Update::Deleted,
+                _ => Update::Odd,
+            }
+        })
     }
 }
 
@@ -166,33 +195,34 @@ pub fn lock_latest<T>(
     mode: pg_sys::LockTupleMode::Type,
     read: impl FnOnce(*mut TupleTableSlot) -> T,
 ) -> Option<T> {
+    let table = open.table();
+    let mut at = *tid;
     // SAFETY: `tid` was read from this table; the slot is of the kind that the access method asks
-    // for; the function is called behind a boundary, with nothing on the stack that would have to
-    // be dropped.
+    // for. The steps are taken behind one boundary, with nothing on the stack that would have to be
+    // dropped.
     unsafe {
-        let lock = (*(*open.table).rd_tableam).tuple_lock?;
-        let slot = pg_sys::table_slot_create(open.table, core::ptr::null_mut());
-        let mut failure = pg_sys::TM_FailureData::default();
-        let mut at = *tid;
-        let command = pg_sys::GetCurrentCommandId(false);
-        pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
-        let snapshot = pg_sys::GetActiveSnapshot();
-        let result = pg_sys::ffi::pg_guard_ffi_boundary(|| {
-            lock(
-                open.table,
+        let lock = (*(*table).rd_tableam).tuple_lock?;
+        let (slot, result) = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            let slot = raw::table_slot_create(table, core::ptr::null_mut());
+            let mut failure = pg_sys::TM_FailureData::default();
+            let command = raw::GetCurrentCommandId(false);
+            raw::PushActiveSnapshot(raw::GetTransactionSnapshot());
+            let result = lock(
+                table,
                 &mut at,
-                snapshot,
+                raw::GetActiveSnapshot(),
                 slot,
                 command,
                 mode,
                 pg_sys::LockWaitPolicy::LockWaitBlock,
                 pg_sys::TUPLE_LOCK_FLAG_FIND_LAST_VERSION as u8,
                 &mut failure,
-            )
+            );
+            raw::PopActiveSnapshot();
+            (slot, result)
         });
         let answer = (result == pg_sys::TM_Result::TM_Ok).then(|| read(slot));
         pg_sys::ExecDropSingleTupleTableSlot(slot);
-        pg_sys::PopActiveSnapshot();
         answer
     }
 }
@@ -203,17 +233,52 @@ pub fn fetch_own<T>(
     tid: &ItemPointerData,
     read: impl FnOnce(*mut TupleTableSlot) -> T,
 ) -> Option<T> {
+    let table = open.table();
+    let mut at = *tid;
     // SAFETY: a row of an open transaction stays in its place; whether it is still the latest
-    // version is for the update to find out. Called behind a boundary, with nothing on the stack
-    // that would have to be dropped.
+    // version is for the update to find out. The steps are taken behind one boundary, with nothing
+    // on the stack that would have to be dropped.
     unsafe {
-        let fetch = (*(*open.table).rd_tableam).tuple_fetch_row_version?;
-        let slot = pg_sys::table_slot_create(open.table, core::ptr::null_mut());
-        let mut at = *tid;
-        let any = &raw mut pg_sys::SnapshotAnyData;
-        let found = pg_sys::ffi::pg_guard_ffi_boundary(|| fetch(open.table, &mut at, any, slot));
+        let fetch = (*(*table).rd_tableam).tuple_fetch_row_version?;
+        let (slot, found) = pg_sys::ffi::pg_guard_ffi_boundary(|| {
+            let slot = raw::table_slot_create(table, core::ptr::null_mut());
+            let found = fetch(table, &mut at, &raw mut pg_sys::SnapshotAnyData, slot);
+            (slot, found)
+        });
         let answer = found.then(|| read(slot));
         pg_sys::ExecDropSingleTupleTableSlot(slot);
         answer
+    }
+}
+
+/// Waiting for whoever holds a key, as the executor does it.
+mod contention {
+    use super::*;
+
+    /// Whether no other row holds the key; waits for one that is being inserted.
+    pub fn is_key_free(open: &Open<'_>, columns: Columns<'_, '_>) -> bool {
+        let table = open.table();
+        // SAFETY: the executor's state owns what is made here and is freed below, or with its memory
+        // context by the end of the (sub)transaction. A zeroed node with its tag is what makeNode
+        // makes. The table is locked for writing.
+        unsafe {
+            let slot =
+                pg_sys::ffi::pg_guard_ffi_boundary(|| row(table, core::ptr::null_mut(), columns));
+            let state = pg_sys::CreateExecutorState();
+            let before = pg_sys::MemoryContextSwitchTo((*state).es_query_cxt);
+            let info =
+                pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
+            (*info).type_ = pg_sys::NodeTag::T_ResultRelInfo;
+            pg_sys::InitResultRelInfo(info, table, 1, core::ptr::null_mut(), 0);
+            pg_sys::ExecOpenIndices(info, true);
+            let key = (*open.handle.index).rd_id;
+            let arbiters = pg_sys::lappend_oid(core::ptr::null_mut(), key);
+            pg_sys::MemoryContextSwitchTo(before);
+            let is_free = versions::is_key_free(info, slot, state, arbiters);
+            pg_sys::ExecCloseIndices(info);
+            pg_sys::FreeExecutorState(state);
+            pg_sys::ExecDropSingleTupleTableSlot(slot);
+            is_free
+        }
     }
 }
