@@ -10,11 +10,44 @@ use std::collections::HashMap;
 /// A subtransaction, or the transaction itself, by Postgres's number.
 pub type Level = u32;
 
+/// Scope, operation and request key, in one piece: each call makes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    pub scope: Vec<u8>,
-    pub operation: Vec<u8>,
-    pub request_key: Vec<u8>,
+    bytes: Vec<u8>,
+    /// Where the operation and the request key begin.
+    begins: [usize; 2],
+}
+
+impl Identity {
+    /// Takes three parts, each of which `write` appends.
+    pub fn of<P>(parts: [P; 3], write: impl Fn(&P, &mut Vec<u8>)) -> Self {
+        // Enough for an account's id and a UUID.
+        let mut bytes = Vec::with_capacity(80);
+        let [scope, operation, request_key] = &parts;
+        write(scope, &mut bytes);
+        let begins_operation = bytes.len();
+        write(operation, &mut bytes);
+        let begins = [begins_operation, bytes.len()];
+        write(request_key, &mut bytes);
+        Identity { bytes, begins }
+    }
+
+    /// The same from three texts.
+    pub fn of_bytes(parts: [&[u8]; 3]) -> Self {
+        Self::of(parts, |part, bytes| bytes.extend_from_slice(part))
+    }
+
+    pub fn scope(&self) -> &[u8] {
+        &self.bytes[..self.begins[0]]
+    }
+
+    pub fn operation(&self) -> &[u8] {
+        &self.bytes[self.begins[0]..self.begins[1]]
+    }
+
+    pub fn request_key(&self) -> &[u8] {
+        &self.bytes[self.begins[1]..]
+    }
 }
 
 /// Why an identity is open.
@@ -218,15 +251,20 @@ mod tests {
     use super::*;
 
     fn identity(key: &str) -> Identity {
-        Identity {
-            scope: b"s".to_vec(),
-            operation: b"o:v1".to_vec(),
-            request_key: key.as_bytes().to_vec(),
-        }
+        Identity::of_bytes([b"s", b"o:v1", key.as_bytes()])
     }
 
     fn reserve(key: &str, level: Level) {
         open(identity(key), How::Reserved, level);
+    }
+
+    #[test]
+    fn an_identity_keeps_its_parts_apart() {
+        let identity = Identity::of_bytes([b"s", b"", b"key"]);
+        assert_eq!(identity.scope(), b"s");
+        assert_eq!(identity.operation(), b"");
+        assert_eq!(identity.request_key(), b"key");
+        assert_ne!(identity, Identity::of_bytes([b"", b"s", b"key"]));
     }
 
     #[test]

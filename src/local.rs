@@ -9,6 +9,7 @@ use crate::identity::CONSUME;
 use crate::store::tables::RecordTable;
 use crate::store::{Insert, Insertion, Move, Patience, Store};
 use crate::value::{Row, Value};
+use std::io::Write;
 
 /// How often a call may lose the key to one that then takes it away again. Each loss has waited
 /// for another transaction, so that this many mean that something else is wrong.
@@ -72,36 +73,28 @@ pub fn once<'a, S: Store<'a>, T>(
 
 /// An identity as triggers, audit rows and outbox rows are told it.
 pub fn identity(call: &Call<'_, '_>) -> Identity {
-    let part = |value: &Value<'_>| match value {
-        Value::Bigint(n) => n.to_string().into_bytes(),
-        Value::Text(text) => text.bytes().to_vec(),
-        Value::Uuid(bytes) => uuid_text(bytes).into_bytes(),
-        _ => Vec::new(),
+    const CONSUMPTION: Value<'_> = Value::Null;
+    let parts = match call.identity {
+        [scope, operation, request_key] => [*scope, *operation, *request_key],
+        [subscriber, message_id] => [*subscriber, CONSUMPTION, *message_id],
+        _ => return Identity::default(),
     };
-    match call.identity {
-        [scope, operation, request_key] => Identity {
-            scope: part(scope),
-            operation: part(operation),
-            request_key: part(request_key),
-        },
-        [subscriber, message_id] => Identity {
-            scope: part(subscriber),
-            operation: CONSUME.as_bytes().to_vec(),
-            request_key: part(message_id),
-        },
-        _ => Identity::default(),
-    }
+    Identity::of(parts, |part, bytes| match part {
+        // Writing to memory does not fail.
+        Value::Bigint(n) => drop(write!(bytes, "{n}")),
+        Value::Text(text) => bytes.extend_from_slice(text.bytes()),
+        Value::Uuid(uuid) => write_uuid(uuid, bytes),
+        _ => bytes.extend_from_slice(CONSUME.as_bytes()),
+    })
 }
 
-fn uuid_text(bytes: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (place, byte) in bytes.iter().enumerate() {
+fn write_uuid(uuid: &[u8; 16], bytes: &mut Vec<u8>) {
+    for (place, byte) in uuid.iter().enumerate() {
         if [4, 6, 8, 10].contains(&place) {
-            text.push('-');
+            bytes.push(b'-');
         }
-        text.push_str(&format!("{byte:02x}"));
+        drop(write!(bytes, "{byte:02x}"));
     }
-    text
 }
 
 /// Wins the key, or answers what stands at it.

@@ -35,6 +35,30 @@ mod tests {
         assert_eq!(consume(), Ok(None));
     }
 
+    #[pg_test]
+    fn a_reply_is_laid_out_as_the_server_does_it() {
+        use crate::pg::jsonb;
+        use crate::request::tree::{Node, Tree};
+        let mut numbers = vec![0, 1, -1, 9_999, 10_000, 10_001, i64::MAX, i64::MIN];
+        let mut number = 1_i64;
+        for step in 0..18 {
+            number *= 10;
+            numbers.extend([number, number - 1, number + 1, -number, number + step]);
+        }
+        for name in ["amount", "balance", "", "a", "four", "exact123"] {
+            for &number in &numbers {
+                let mut tree = Tree::new();
+                let member = tree.add(Node::Number(number.to_string()));
+                tree.root = tree.add(Node::Object(vec![(name.to_owned(), member)]));
+                assert_eq!(
+                    jsonb::object(name, number).image(),
+                    jsonb::from_tree(&tree).image(),
+                    "{name}: {number}"
+                );
+            }
+        }
+    }
+
     #[pg_test(error = "idempotency key reused with different request")]
     fn a_key_is_for_one_request() {
         setup();

@@ -13,6 +13,7 @@ use crate::settings;
 use crate::store::tables::REQUEST_RESULT;
 use crate::store::{Move, Patience, Store};
 use crate::value::{Json, Value};
+use core::cell::Cell;
 use pgrx::pg_sys::Datum;
 
 /// The status of a debit that was made, as `run_once` answers it by default.
@@ -22,16 +23,27 @@ door!(debit_once, "pg_finfo_debit_once", once);
 door!(debit_request, "pg_finfo_debit_request", request);
 
 fn once(call: &Call<'_>) -> Result<Datum> {
-    let outcome = debit(call)?;
-    Ok(call.value(outcome.response))
+    let debited = debit(call)?;
+    Ok(call.value(debited.reply))
 }
 
 fn request(call: &Call<'_>) -> Result<Datum> {
-    let outcome = debit(call)?;
-    Ok(pack(call, Some(&outcome)))
+    let Debited {
+        replayed,
+        reply,
+        stamp,
+    } = debit(call)?;
+    Ok(pack(call, Some(&completed(replayed, reply, stamp))))
 }
 
-fn debit<'a>(call: &Call<'a>) -> Result<Outcome<'a>> {
+/// A debit that was made, now or before.
+struct Debited<'a> {
+    replayed: bool,
+    reply: Value<'a>,
+    stamp: Value<'a>,
+}
+
+fn debit<'a>(call: &Call<'a>) -> Result<Debited<'a>> {
     let debit = admission::debit(call.bigint(0), call.text(1), call.bigint(2))?;
     let store = enter(call, &REQUEST_RESULT, Access::Use, || {
         account_scope(debit.account_id)
@@ -49,7 +61,16 @@ fn debit<'a>(call: &Call<'a>) -> Result<Outcome<'a>> {
         patience: Patience::of(settings::wait_timeout()),
     };
     let (account_id, amount) = (debit.account_id, debit.amount);
-    let reply = |balance| Value::Json(jsonb::object("balance", balance));
+    // The balance that was foreseen is nearly always the one that comes.
+    let latest: Cell<Option<(i64, Value<'_>)>> = Cell::new(None);
+    let reply = |balance| match latest.get() {
+        Some((of, reply)) if of == balance => reply,
+        _ => {
+            let reply = Value::Json(jsonb::object("balance", balance));
+            latest.set(Some((balance, reply)));
+            reply
+        }
+    };
     let once = local::once(
         &store,
         &call,
@@ -64,13 +85,18 @@ fn debit<'a>(call: &Call<'a>) -> Result<Outcome<'a>> {
             Ok((vec![reply], reply))
         },
     )?;
-    match once {
-        Once::Performed(reply, stamp) => Ok(completed(false, reply, stamp)),
+    let (replayed, reply, stamp) = match once {
+        Once::Performed(reply, stamp) => (false, reply, stamp),
         Once::Found(kept) => {
             compare(&kept, asked)?;
-            Ok(completed(true, kept.result[0], kept.stamp))
+            (true, kept.result[0], kept.stamp)
         }
-    }
+    };
+    Ok(Debited {
+        replayed,
+        reply,
+        stamp,
+    })
 }
 
 fn completed<'a>(replayed: bool, response: Value<'a>, stamp: Value<'a>) -> Outcome<'a> {

@@ -108,11 +108,12 @@ impl<'a> Record<'a> {
 
     /// The same, as the guard knows it.
     pub fn identity(&self) -> Result<guard::Identity> {
-        Ok(guard::Identity {
-            scope: self.scope.bytes().to_vec(),
-            operation: self.operation.bytes().to_vec(),
-            request_key: self.key()?.bytes().to_vec(),
-        })
+        let key = self.key()?;
+        Ok(guard::Identity::of_bytes([
+            self.scope.bytes(),
+            self.operation.bytes(),
+            key.bytes(),
+        ]))
     }
 
     /// What goes into a digest, so that equal requests under two keys do not show as equal.

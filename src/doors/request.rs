@@ -87,9 +87,9 @@ fn complete_only(call: &Call<'_>) -> Result<Datum> {
     })?;
     let record = Record::enter_as(
         call,
-        values::own_text(&only.scope),
-        values::own_text(&only.operation),
-        values::own_text(&only.request_key),
+        values::own_text(only.scope()),
+        values::own_text(only.operation()),
+        values::own_text(only.request_key()),
     )?;
     finish(call, &record, "completed", call.json(0), call.int(1))
 }
@@ -253,9 +253,9 @@ fn abandon(call: &Call<'_>) -> Result<Datum> {
 fn current(call: &Call<'_>) -> Result<Datum> {
     let row = guard::current().map(|identity| {
         [
-            values::bytes(&identity.scope),
-            values::bytes(&identity.operation),
-            values::bytes(&identity.request_key),
+            values::bytes(identity.scope()),
+            values::bytes(identity.operation()),
+            values::bytes(identity.request_key()),
             Value::Null,
         ]
     });

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::store::tables::PROCESSED_MESSAGE;
+use crate::value::Text;
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
@@ -235,13 +236,23 @@ fn a_debit_beyond_the_balance_is_refused() {
 
 #[test]
 fn an_identity_is_told_as_text() {
-    assert_eq!(
-        uuid_text(&[
-            0x12, 0x3e, 0x45, 0x67, 0xe8, 0x9b, 0x12, 0xd3, 0xa4, 0x56, 0x42, 0x66, 0x14, 0x17,
-            0x40, 0
-        ]),
-        "123e4567-e89b-12d3-a456-426614174000"
-    );
+    let subscriber = [&[0; 4], b"mailer".as_slice()].concat();
+    let message_id = [
+        0x12, 0x3e, 0x45, 0x67, 0xe8, 0x9b, 0x12, 0xd3, 0xa4, 0x56, 0x42, 0x66, 0x14, 0x17, 0x40, 0,
+    ];
+    let told = identity(&Call {
+        table: &PROCESSED_MESSAGE,
+        identity: &[
+            Value::Text(Text::from_image(&subscriber)),
+            Value::Uuid(&message_id),
+        ],
+        request: &[],
+        account_id: Some(1),
+        patience: Patience::FOR_EVER,
+    });
+    assert_eq!(told.scope(), b"mailer");
+    assert_eq!(told.operation(), CONSUME.as_bytes());
+    assert_eq!(told.request_key(), b"123e4567-e89b-12d3-a456-426614174000");
 }
 
 #[test]

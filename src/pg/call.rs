@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::pg::{errors, values};
 use crate::value::{Json, Text, Value};
+use core::cell::OnceCell;
 use core::marker::PhantomData;
 use pgrx::pg_sys::{self, Datum};
 
@@ -32,8 +33,17 @@ impl<'a> Call<'a> {
     }
 
     fn check_encoding(&self) -> Result<()> {
-        // SAFETY: reads the database's encoding.
-        if unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_UTF8 as i32 {
+        thread_local! {
+            /// The database's encoding, which stays the same for the life of a backend.
+            static IS_UTF8: OnceCell<bool> = const { OnceCell::new() };
+        }
+        let is_utf8 = IS_UTF8.with(|known| {
+            // SAFETY: reads the database's encoding.
+            *known.get_or_init(|| unsafe {
+                pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32
+            })
+        });
+        if is_utf8 {
             Ok(())
         } else {
             Err(Error::Encoding)

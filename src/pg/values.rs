@@ -13,7 +13,12 @@ pub unsafe fn image<'a>(datum: Datum) -> &'a [u8] {
     // SAFETY: the caller's promise; pg_detoast_datum answers a plain varlena, whose header tells
     // its whole size.
     unsafe {
-        let plain = pg_sys::pg_detoast_datum(datum.cast_mut_ptr());
+        let given = datum.cast_mut_ptr::<pg_sys::varlena>();
+        let plain = if pgrx::varatt_is_4b_u(given) {
+            given
+        } else {
+            pg_sys::pg_detoast_datum(given)
+        };
         core::slice::from_raw_parts(plain.cast::<u8>(), pgrx::varsize_any(plain))
     }
 }
