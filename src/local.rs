@@ -19,7 +19,8 @@ const ROUNDS: usize = 100;
 pub struct Call<'c, 'a> {
     pub table: &'static RecordTable,
     pub identity: &'c [Value<'a>],
-    pub request: &'c [Value<'a>],
+    /// What a record keeps of the request, asked for where one is made.
+    pub request: &'c dyn Fn() -> Row<'a>,
     /// The account that the effect is about, where there is one.
     pub account_id: Option<i64>,
     /// How long to wait for another transaction that holds the key.
@@ -125,10 +126,11 @@ pub fn reserve<'a, S: Store<'a>>(
             return Err(Error::InProgress);
         }
         let foreseen = foresee()?;
+        let request = (call.request)();
         let insert = Insert {
             table: call.table,
             identity: call.identity,
-            request: call.request,
+            request: &request,
             foreseen: foreseen.as_deref(),
             account_id: call.account_id,
             patience,

@@ -33,7 +33,7 @@ fn body(call: &Call<'_>) -> Result<Datum> {
             Value::Text(admitted.subscriber),
             Value::Uuid(admitted.message_id),
         ],
-        request: &asked,
+        request: &|| asked.to_vec(),
         account_id: Some(admitted.account_id),
         patience: Patience::of(settings::wait_timeout()),
     };

@@ -56,7 +56,7 @@ fn debit<'a>(call: &Call<'a>) -> Result<Debited<'a>> {
             values::text(DEBIT),
             Value::Text(debit.request_key),
         ],
-        request: &[Value::Json(asked)],
+        request: &|| vec![Value::Json(asked)],
         account_id: Some(debit.account_id),
         patience: Patience::of(settings::wait_timeout()),
     };

@@ -16,7 +16,7 @@ use crate::settings;
 use crate::store::tables::{IDEMPOTENCY_RECORD, REQUEST_RESULT};
 use crate::store::way::Way;
 use crate::store::{contracts, Patience};
-use crate::value::{Json, Text, Value};
+use crate::value::{Json, Row, Text, Value};
 use core::time::Duration;
 use std::rc::Rc;
 
@@ -146,10 +146,10 @@ impl<'a> Record<'a> {
     }
 
     /// The columns that a record keeps of a request.
-    pub fn request_columns(&self, request: Json<'a>) -> [Value<'a>; 2] {
+    pub fn request_columns(&self, request: Json<'a>) -> Row<'a> {
         let contract = &self.contract;
         if contract.comparison.is_plain() && contract.keep_request == comparison::Keep::Whole {
-            return [Value::Json(request), Value::Null];
+            return vec![Value::Json(request), Value::Null];
         }
         let tree = jsonb::tree(request);
         let kept = comparison::kept(contract.keep_request, &contract.redacted_request, &tree);
@@ -157,7 +157,7 @@ impl<'a> Record<'a> {
             .comparison
             .describe(contract.keep_request, &tree, &self.digested());
         let json = |tree| Value::Json(jsonb::from_tree(&tree));
-        [
+        vec![
             kept.map_or(Value::Null, json),
             how.map_or(Value::Null, json),
         ]
@@ -217,7 +217,7 @@ impl<'a> Record<'a> {
     pub fn call<'c>(
         &self,
         identity: &'c [Value<'a>],
-        request: &'c [Value<'a>],
+        request: &'c dyn Fn() -> Row<'a>,
         patience: Patience,
     ) -> local::Call<'c, 'a> {
         local::Call {

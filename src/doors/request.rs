@@ -37,7 +37,7 @@ fn reserve(call: &Call<'_>) -> Result<Datum> {
         record.compare(&kept, request)?;
         return Ok(pack(call, Some(&acquired(kept.stamp))));
     }
-    let kept = record.request_columns(request);
+    let kept = || record.request_columns(request);
     let reservation = local::reserve(
         &record.store,
         &record.call(&columns, &kept, patience(call, 4)?),
@@ -206,20 +206,24 @@ fn abandon(call: &Call<'_>) -> Result<Datum> {
             hint: "Roll the transaction back instead.",
         });
     }
-    let nothing = [Value::Json(jsonb::null())];
-    let (table, request, account_id) = if record.is_debit() {
+    let (table, account_id) = if record.is_debit() {
         let account = account(&record)?;
         identity[0] = Value::Bigint(account);
-        (&REQUEST_RESULT, nothing.as_slice(), Some(account))
+        (&REQUEST_RESULT, Some(account))
     } else {
-        (&IDEMPOTENCY_RECORD, [Value::Null; 2].as_slice(), None)
+        (&IDEMPOTENCY_RECORD, None)
+    };
+    // It asks for nothing.
+    let request = || match account_id {
+        Some(_) => vec![Value::Json(jsonb::null())],
+        None => vec![Value::Null; 2],
     };
     let reservation = local::reserve(
         &record.store,
         &local::Call {
             table,
             identity: &identity,
-            request,
+            request: &request,
             account_id,
             patience: patience(call, 3)?,
         },

@@ -44,7 +44,7 @@ fn run<'a>(call: &Call<'a>, effect: impl FnOnce(Json<'a>) -> Result<Json<'a>>) -
         return perform().map(|outcome| pack(call, Some(&outcome)));
     }
     let identity = record.columns()?;
-    let kept = record.request_columns(request);
+    let kept = || record.request_columns(request);
     let once = local::once(
         &record.store,
         &record.call(&identity, &kept, patience(call, 6)?),

@@ -137,7 +137,7 @@ fn credit(store: &Fake) -> Result<(bool, usize)> {
     let call = Call {
         table: &PROCESSED_MESSAGE,
         identity: &[],
-        request: &request,
+        request: &|| request.to_vec(),
         account_id: Some(1),
         patience: Patience::of(store.patience),
     };
@@ -246,7 +246,7 @@ fn an_identity_is_told_as_text() {
             Value::Text(Text::from_image(&subscriber)),
             Value::Uuid(&message_id),
         ],
-        request: &[],
+        request: &Vec::new,
         account_id: Some(1),
         patience: Patience::FOR_EVER,
     });
@@ -289,7 +289,7 @@ fn a_result_that_was_foreseen_is_stored_once() {
     let call = Call {
         table: &PROCESSED_MESSAGE,
         identity: &[],
-        request: &[Value::Bigint(1), Value::Bigint(5)],
+        request: &|| vec![Value::Bigint(1), Value::Bigint(5)],
         account_id: Some(1),
         patience: Patience::FOR_EVER,
     };

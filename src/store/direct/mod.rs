@@ -235,17 +235,17 @@ impl<'a> Store<'a> for Direct {
     }
 
     fn insert(&self, insert: &Insert<'_, 'a>) -> Result<Insertion<'a>> {
+        transaction::prevent_if_read_only(c"INSERT");
         // Without the account the foreign key has something to say, in its own words.
         if let Some(account_id) = insert.account_id {
             let is_seen =
                 |seen: Option<Seen>| seen.is_some_and(|seen| seen.account_id == account_id);
             if !is_seen(self.seen.get())
-                && !is_seen(self.see(account_id, pg_sys::AccessShareLock).flatten())
+                && !is_seen(self.see(account_id, pg_sys::RowExclusiveLock).flatten())
             {
                 return self.spi.insert(insert);
             }
         }
-        transaction::prevent_if_read_only(c"INSERT");
         let Some(open) = self.record(insert.table, pg_sys::RowExclusiveLock) else {
             return self.spi.insert(insert);
         };
