@@ -8,7 +8,8 @@ GRANT SELECT ON request_result TO bench;
 CREATE SCHEMA bare;
 CREATE TABLE bare.account (LIKE public.account INCLUDING ALL);
 
--- The same as what run_once() calls. PL/pgSQL, since that keeps its plan.
+-- The same as what run_once() calls, in PL/pgSQL, since that keeps its plan; run_sql_once() is given
+-- the UPDATE itself.
 CREATE SCHEMA effect;
 CREATE TABLE effect.account (LIKE public.account INCLUDING ALL);
 CREATE FUNCTION effect.take(request jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$

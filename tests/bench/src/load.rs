@@ -32,6 +32,7 @@ pub const DEBIT_SPI: Contender = Contender {
 pub const BY_HAND: Contender = contender("PL/pgSQL by hand", "by_hand");
 pub const BY_APP: Contender = contender("application, 5 round trips", "by_app");
 pub const RUN_ONCE: Contender = contender("run_once", "run_once");
+pub const RUN_SQL_ONCE: Contender = contender("run_sql_once", "run_sql_once");
 pub const STORED_REPLY: Contender = contender("primary-key SELECT", "stored_reply");
 pub const REPLAY: Contender = contender("replay", "replay");
 pub const REPLAY_SPI: Contender = Contender {
@@ -72,7 +73,7 @@ impl Load<'_> {
             .join(contender.script)
             .with_extension("sql");
         let operation = match contender.script {
-            "run_once" => "take:v1",
+            "run_once" | "run_sql_once" => "take:v1",
             _ => "debit:v1",
         };
         // More threads than processors would only get in each other's way.

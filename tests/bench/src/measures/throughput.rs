@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::load::{
     Length, Load, BARE, BY_APP, BY_HAND, DEBIT, DEBIT_SPI, REPLAY, REPLAY_BY_HAND, REPLAY_SPI,
-    RUN_ONCE, STORED_REPLY,
+    RUN_ONCE, RUN_SQL_ONCE, STORED_REPLY,
 };
 use crate::report::{Reach, Report};
 use crate::rounds;
@@ -27,7 +27,15 @@ fn load(bench: &Bench) -> Load<'static> {
 
 pub fn asynchronous(bench: &Bench, report: &mut Report) -> Result<()> {
     bench.server.settle(DATABASE)?;
-    let contenders = [BARE, DEBIT, RUN_ONCE, DEBIT_SPI, BY_HAND, BY_APP];
+    let contenders = [
+        BARE,
+        DEBIT,
+        RUN_ONCE,
+        RUN_SQL_ONCE,
+        DEBIT_SPI,
+        BY_HAND,
+        BY_APP,
+    ];
     let rounds = rounds::rates(&bench.server, load(bench), &contenders, bench.rounds)?;
     rounds.tell(report, "new calls, async commit", UNIT);
     report.figure(
@@ -44,6 +52,11 @@ pub fn asynchronous(bench: &Bench, report: &mut Report) -> Result<()> {
         "run_once with that UPDATE / bare UPDATE, async commit",
         Reach::AtLeast(0.7),
         rounds.ratios(RUN_ONCE, BARE),
+    );
+    report.figure(
+        "run_sql_once with that UPDATE / bare UPDATE, async commit",
+        Reach::AtLeast(0.7),
+        rounds.ratios(RUN_SQL_ONCE, BARE),
     );
     Ok(())
 }
