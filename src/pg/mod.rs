@@ -1,6 +1,7 @@
 //! Every unsafe thing outside the stores, each small.
 
 pub mod call;
+pub mod catalog;
 pub mod commands;
 pub mod effects;
 pub mod errors;

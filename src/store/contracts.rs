@@ -71,7 +71,7 @@ fn read(installation: &Installation, operation: &[u8]) -> Result<Contract> {
     let run = Run {
         arguments: &arguments,
         answer: &kinds,
-        table: Some(installation.named(table)),
+        table: installation.named(table),
     };
     let rows = roles::as_owner(table.owner, || execute::read_latest(plan, &run))?;
     let mut contract = Contract::default();

@@ -15,7 +15,7 @@ pub struct Run<'r, 'v> {
     pub answer: &'r [Kind],
     /// The table that the statement's text must mean: a name may come to mean another one while the
     /// call runs.
-    pub table: Option<Named<'r>>,
+    pub table: Named<'r>,
 }
 
 /// A table, and the name by which a statement's text calls it.
@@ -70,7 +70,7 @@ fn execute_plan<'a>(
         let outside = pg_sys::CurrentMemoryContext;
         pg_sys::SPI_connect();
         let plan = plan();
-        if run.table.as_ref().is_some_and(|table| !means(plan, table)) {
+        if !means(plan, &run.table) {
             pg_sys::SPI_finish();
             return Err(Error::Unsettled);
         }

@@ -72,7 +72,7 @@ fn read(installation: &Installation, table: Relation) -> Result<Vec<(pg_sys::Oid
     let run = Run {
         arguments: &[],
         answer: &[Kind::Bigint, Kind::Text, Kind::Text, Kind::Text],
-        table: Some(installation.named(table)),
+        table: installation.named(table),
     };
     let rows = roles::as_owner(table.owner, || execute::read_latest(plan, &run))?;
     let grants = rows

@@ -79,7 +79,7 @@ impl Spi {
         let run = Run {
             arguments,
             answer,
-            table: Some(self.installation.named(relation)),
+            table: self.installation.named(relation),
         };
         Ok(execute::execute(plan, &run)?.pop())
     }

@@ -22,7 +22,6 @@ pub enum Action {
     Credit,
     Grants,
     Contract,
-    Shape,
 }
 
 /// A statement's text and its parameters' types.
@@ -180,10 +179,6 @@ fn statement(action: Action, schema: &str) -> Statement {
                  FROM {schema}.{CONTRACT} WHERE operation OPERATOR(pg_catalog.=) $1"
             ),
             parameters: vec![Kind::Text],
-        },
-        Action::Shape => Statement {
-            text: super::direct::shape::QUERY.to_owned(),
-            parameters: vec![Kind::Text, Kind::Text],
         },
         Action::Grants => Statement {
             text: format!(

@@ -1,73 +1,20 @@
 //! Whether a table is as it was made: only then is direct access provably the same as SQL.
 //!
-//! Asked of the catalog, once for each change of a table. What is compared is everything that
+//! Read from the catalog, once for each change of a table. What is compared is everything that
 //! could make a statement do more than store the row: kind, columns, defaults, indexes,
 //! constraints, triggers, rules, policies, children, and the owner's own privileges.
 
 use crate::error::Result;
+use crate::pg::catalog::{self, Table};
 use crate::pg::installation::{Installation, Relation};
-use crate::pg::{jsonb, roles, values};
-use crate::store::execute::{self, Run};
-use crate::store::statements::{Action, Rights, Statements};
+use crate::pg::roles;
 use crate::store::tables::{Column, Kind, RecordTable, ACCOUNT, TABLES};
-use crate::value::{Json, Value};
 use core::cell::{OnceCell, RefCell};
 use pgrx::pg_sys;
-use std::collections::HashMap;
+use std::ffi::CString;
 use std::rc::Rc;
 
-/// Answers what a table is, in five parts, and at which numbers its columns are.
-pub const QUERY: &str = r#"
-SELECT pg_catalog.concat_ws(' ',
-         c.relkind, a.amname, c.relpersistence,
-         CASE WHEN c.relrowsecurity OR c.relforcerowsecurity THEN 'policies' END,
-         CASE WHEN c.relispartition THEN 'partition' END,
-         CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid) THEN 'children' END,
-         CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_rewrite AS r WHERE r.ev_class = c.oid) THEN 'rules' END,
-         CASE WHEN NOT (pg_catalog.has_table_privilege(c.relowner, c.oid, 'SELECT')
-                        AND pg_catalog.has_table_privilege(c.relowner, c.oid, 'INSERT')
-                        AND pg_catalog.has_table_privilege(c.relowner, c.oid, 'UPDATE')) THEN 'privileges' END,
-         CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus') THEN 'distributed' END),
-       (SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ',
-                 t.attname, t.atttypid::pg_catalog.regtype,
-                 CASE WHEN l.collnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN l.collname::pg_catalog.text
-                      WHEN t.attcollation <> 0 THEN 'other collation' END,
-                 CASE WHEN t.attnotnull THEN 'not null' END,
-                 CASE WHEN t.attgenerated <> '' OR t.attidentity <> '' THEN 'generated' END,
-                 CASE WHEN t.atthasmissing THEN 'missing' END,
-                 '= ' || pg_catalog.pg_get_expr(d.adbin, d.adrelid)), ', ' ORDER BY t.attname)
-          FROM pg_catalog.pg_attribute AS t
-          LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = t.attcollation
-          LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = t.attrelid AND d.adnum = t.attnum
-         WHERE t.attrelid = c.oid AND t.attnum > 0 AND NOT t.attisdropped),
-       (SELECT pg_catalog.string_agg(
-                 pg_catalog.regexp_replace(pg_catalog.pg_get_indexdef(i.indexrelid), ' ON .* USING ', ' ')
-                 || CASE WHEN i.indisvalid AND i.indisready AND i.indislive AND i.indimmediate THEN '' ELSE ' unready' END,
-                 ', ' ORDER BY x.relname)
-          FROM pg_catalog.pg_index AS i
-          JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
-         WHERE i.indrelid = c.oid AND i.indislive),
-       (SELECT pg_catalog.string_agg(k.conname || ' ' || pg_catalog.replace(
-                 pg_catalog.pg_get_constraintdef(k.oid), pg_catalog.quote_ident($1) || '.', ''),
-                 ', ' ORDER BY k.conname)
-          FROM pg_catalog.pg_constraint AS k
-         WHERE k.conrelid = c.oid AND k.contype <> 'n'),
-       (SELECT pg_catalog.string_agg(g.tgname, ', ' ORDER BY g.tgname)
-          FROM pg_catalog.pg_trigger AS g
-          LEFT JOIN pg_catalog.pg_constraint AS k ON k.oid = g.tgconstraint AND k.contype = 'f'
-         WHERE g.tgrelid = c.oid
-           AND NOT (g.tgisinternal AND k.oid IS NOT NULL AND (k.confrelid = c.oid AND k.conrelid <> c.oid
-                    OR k.conname = c.relname || '_account_id_fkey'))),
-       (SELECT pg_catalog.jsonb_agg(pg_catalog.concat(t.attnum, ' ', t.attname))
-          FROM pg_catalog.pg_attribute AS t
-         WHERE t.attrelid = c.oid AND t.attnum > 0 AND NOT t.attisdropped)
-  FROM pg_catalog.pg_class AS c
-  JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-  LEFT JOIN pg_catalog.pg_am AS a ON a.oid = c.relam
- WHERE n.nspname = $1::pg_catalog.name AND c.relname = $2::pg_catalog.name
-"#;
-
-/// The parts that [`QUERY`] answers first, by name.
+/// What is compared, by name.
 const PARTS: [&str; 5] = ["kind", "columns", "indexes", "constraints", "triggers"];
 
 /// What each table is when it was made and nothing has been added.
@@ -201,65 +148,49 @@ impl Shapes {
         if let Some(known) = shape.get() {
             return Ok(known);
         }
-        // SAFETY: takes a lock before the snapshot of the look-up, so that what the look-up finds
-        // is not taken away while it is printed.
+        // SAFETY: takes a lock, so that what is read is not taken away while it is printed.
         unsafe { pg_sys::LockRelationOid(relation.oid, pg_sys::AccessShareLock as i32) };
-        let found = look_up(installation, relation.name)?;
+        let found = look_up(installation, relation);
         Ok(shape.get_or_init(|| found))
     }
 }
 
-fn look_up(installation: &Installation, name: &'static str) -> Result<Shape> {
-    let plan = || Statements::plan(installation, Action::Shape, Rights::Caller);
-    let arguments = [values::text(&installation.schema), values::text(name)];
-    let kinds = [
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Json,
-    ];
-    // Names are printed without a schema where they are on the search path.
-    let run = Run {
-        arguments: &arguments,
-        answer: &kinds,
-        table: None,
-    };
-    let rows = roles::without_search_path(|| execute::read_latest(plan, &run))?;
+fn look_up(installation: &Installation, relation: Relation) -> Shape {
     let made = MADE
         .iter()
-        .find(|(table, _)| *table == name)
+        .find(|(table, _)| *table == relation.name)
         .map(|(_, parts)| parts);
-    let (Some(row), Some(made)) = (rows.first(), made) else {
-        return Ok(Shape::Changed("kind"));
+    let (Some(made), Ok(schema)) = (made, CString::new(installation.schema.as_str())) else {
+        return Shape::Changed(PARTS[0]);
     };
-    for ((found, made), part) in row.iter().zip(made).zip(PARTS) {
-        let found = match found {
-            Value::Text(text) => text.bytes(),
-            _ => b"",
-        };
-        if found != made.as_bytes() {
-            return Ok(Shape::Changed(part));
+    roles::without_search_path(|| {
+        let table = Table::open(relation.oid);
+        let columns = table.columns();
+        let printed: Vec<&str> = columns.iter().map(|column| column.text.as_str()).collect();
+        let found = [
+            table.kind(),
+            printed.join(", "),
+            table.indexes(),
+            table.constraints(&schema),
+            table.triggers(&format!("{}_account_id_fkey", relation.name)),
+        ];
+        table.close();
+        let parts = found.iter().zip(made).zip(PARTS);
+        match parts.into_iter().find(|((found, made), _)| found != made) {
+            Some((_, part)) => Shape::Changed(part),
+            None => Shape::Made(numbers(relation.name, &columns)),
         }
-    }
-    Ok(match row.get(PARTS.len()) {
-        Some(Value::Json(numbers)) => Shape::Made(columns(name, *numbers)),
-        _ => Shape::Changed("columns"),
     })
 }
 
-/// Reads texts of a number and a name. Of `account` the key is the identity, and the balance is
-/// what is kept.
-fn columns(table: &str, numbers: Json<'_>) -> Columns {
-    let tree = jsonb::tree(numbers);
-    let numbers: HashMap<&str, i16> = tree
-        .strings(tree.root)
-        .into_iter()
-        .filter_map(|text| text.split_once(' '))
-        .filter_map(|(number, name)| Some((name, number.parse().ok()?)))
-        .collect();
-    let at = |name: &str| numbers.get(name).copied().unwrap_or(0);
+/// Where the columns are. Of `account` the key is the identity, and the balance is what is kept.
+fn numbers(table: &str, columns: &[catalog::Column]) -> Columns {
+    let at = |name: &str| {
+        columns
+            .iter()
+            .find(|column| column.name == name)
+            .map_or(0, |column| column.number)
+    };
     let all = |columns: &[Column]| columns.iter().map(|column| at(column.name)).collect();
     match TABLES.iter().find(|record| record.name == table) {
         Some(record) => Columns {
