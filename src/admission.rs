@@ -42,24 +42,27 @@ pub struct Grant {
     pub scopes: Scopes,
 }
 
-/// Refuses a scope that none of the grants is for. An unset or empty setting names no scope.
+/// Refuses a scope that none of the grants is for. An unset or empty setting names no scope. The
+/// scope is asked for where it matters which it is.
 pub fn scope(
     grants: &[Grant],
     access: Access,
-    scope: &[u8],
+    scope: impl FnOnce() -> Vec<u8>,
     setting: impl Fn(&CStr) -> Option<Vec<u8>>,
 ) -> Result<()> {
-    let allowed = grants.iter().any(|grant| {
-        grant.access == access
-            && match &grant.scopes {
-                Scopes::Every => true,
-                Scopes::One(one) => **one == *scope,
-                Scopes::Setting(name) => {
-                    !scope.is_empty() && setting(name).is_some_and(|value| value == scope)
-                }
-            }
-    });
-    if allowed {
+    let granted = || grants.iter().filter(|grant| grant.access == access);
+    if granted().any(|grant| grant.scopes == Scopes::Every) {
+        return Ok(());
+    }
+    let scope = scope();
+    let is_it = |scopes: &Scopes| match scopes {
+        Scopes::Every => true,
+        Scopes::One(one) => **one == *scope,
+        Scopes::Setting(name) => {
+            !scope.is_empty() && setting(name).is_some_and(|value| value == scope)
+        }
+    };
+    if granted().any(|grant| is_it(&grant.scopes)) {
         Ok(())
     } else {
         Err(Error::Scope)
@@ -130,18 +133,27 @@ mod tests {
     #[test]
     fn a_scope_is_granted_bytewise_and_for_one_access() {
         let unset = |_: &CStr| None;
-        assert_eq!(scope(&[], Access::Use, b"7", unset), Err(Error::Scope));
-        let seven = grants(Scopes::One(b"7".as_slice().into()));
-        assert_eq!(scope(&seven, Access::Use, b"7", unset), Ok(()));
-        assert_eq!(scope(&seven, Access::Use, b"07", unset), Err(Error::Scope));
         assert_eq!(
-            scope(&seven, Access::Operate, b"7", unset),
+            scope(&[], Access::Use, || b"7".to_vec(), unset),
+            Err(Error::Scope)
+        );
+        let seven = grants(Scopes::One(b"7".as_slice().into()));
+        assert_eq!(scope(&seven, Access::Use, || b"7".to_vec(), unset), Ok(()));
+        assert_eq!(
+            scope(&seven, Access::Use, || b"07".to_vec(), unset),
+            Err(Error::Scope)
+        );
+        assert_eq!(
+            scope(&seven, Access::Operate, || b"7".to_vec(), unset),
             Err(Error::Scope)
         );
         let every = grants(Scopes::Every);
-        assert_eq!(scope(&every, Access::Use, b"anything", unset), Ok(()));
         assert_eq!(
-            scope(&every, Access::Read, b"anything", unset),
+            scope(&every, Access::Use, || b"anything".to_vec(), unset),
+            Ok(())
+        );
+        assert_eq!(
+            scope(&every, Access::Read, || b"anything".to_vec(), unset),
             Err(Error::Scope)
         );
     }
@@ -150,25 +162,28 @@ mod tests {
     fn a_setting_names_one_scope_and_fails_closed() {
         let set_to = |value: &'static [u8]| move |_: &CStr| Some(value.to_vec());
         let tenant = grants(Scopes::Setting(c"app.tenant_id".into()));
-        assert_eq!(scope(&tenant, Access::Use, b"7", set_to(b"7")), Ok(()));
         assert_eq!(
-            scope(&tenant, Access::Use, b"8", set_to(b"7")),
+            scope(&tenant, Access::Use, || b"7".to_vec(), set_to(b"7")),
+            Ok(())
+        );
+        assert_eq!(
+            scope(&tenant, Access::Use, || b"8".to_vec(), set_to(b"7")),
             Err(Error::Scope)
         );
         assert_eq!(
-            scope(&tenant, Access::Use, b"*", set_to(b"7")),
+            scope(&tenant, Access::Use, || b"*".to_vec(), set_to(b"7")),
             Err(Error::Scope)
         );
         assert_eq!(
-            scope(&tenant, Access::Use, b"7", set_to(b"*")),
+            scope(&tenant, Access::Use, || b"7".to_vec(), set_to(b"*")),
             Err(Error::Scope)
         );
         assert_eq!(
-            scope(&tenant, Access::Use, b"", set_to(b"")),
+            scope(&tenant, Access::Use, || b"".to_vec(), set_to(b"")),
             Err(Error::Scope)
         );
         assert_eq!(
-            scope(&tenant, Access::Use, b"7", |_: &CStr| None),
+            scope(&tenant, Access::Use, || b"7".to_vec(), |_: &CStr| None),
             Err(Error::Scope)
         );
     }

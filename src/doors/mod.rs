@@ -32,7 +32,7 @@ fn enter(
     let store = Spi::open(call.function())?;
     let permit = Permit::of_current_user(store.installation())?;
     if !permit.free {
-        admission::scope(&permit.grants, access, &scope(), setting)?;
+        admission::scope(&permit.grants, access, scope, setting)?;
     }
     Way::to(table, store)
 }
