@@ -218,17 +218,20 @@ fn abandon(call: &Call<'_>) -> Result<Datum> {
         Some(_) => vec![Value::Json(jsonb::null())],
         None => vec![Value::Null; 2],
     };
-    let reservation = local::reserve(
-        &record.store,
-        &local::Call {
-            table,
-            identity: &identity,
-            request: &request,
-            account_id,
-            patience: patience(call, 3)?,
-        },
-        || record.admit_first(None).map(|()| None),
-    )?;
+    let asked = local::Call {
+        table,
+        identity: &identity,
+        request: &request,
+        account_id,
+        patience: patience(call, 3)?,
+    };
+    let admit = || record.admit_first(None).map(|()| None);
+    let reservation = if account_id.is_some() {
+        // Nothing follows that would lock the account, so that the foreign key has to.
+        local::reserve(record.store.spi(), &asked, admit)?
+    } else {
+        local::reserve(&record.store, &asked, admit)?
+    };
     let outcome = match reservation {
         Reservation::Acquired(stamp, _) => {
             let outcome = Outcome {

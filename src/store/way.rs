@@ -39,6 +39,14 @@ impl Way {
         Ok(way)
     }
 
+    /// The other way, for a record that leaves its account alone: the foreign key has to lock it.
+    pub fn spi(&self) -> &Spi {
+        match self {
+            Way::Spi(spi) => spi,
+            Way::Direct(direct) => direct.spi(),
+        }
+    }
+
     pub fn installation(&self) -> &Installation {
         match self {
             Way::Spi(spi) => spi.installation(),
