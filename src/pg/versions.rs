@@ -165,7 +165,7 @@ pub unsafe fn update(
             None => pg_sys::TM_Result::TM_Invisible,
         };
         #[cfg(not(feature = "pg15"))]
-        let enter = enter != pg_sys::TU_UpdateIndexes::TU_None;
+        let enter = enter == pg_sys::TU_UpdateIndexes::TU_All;
         Updated {
             result,
             lock,

@@ -72,8 +72,8 @@ unsafe fn row(
     from: *mut TupleTableSlot,
     columns: Columns<'_, '_>,
 ) -> *mut TupleTableSlot {
-    // SAFETY: a fresh slot has room for every column of the table's descriptor; a dropped column
-    // reads as NULL.
+    // SAFETY: a fresh slot has room for every column of the table's descriptor; what a dropped one
+    // holds is read by nobody.
     unsafe {
         let descriptor = (*table).rd_att;
         let count = (*descriptor).natts;
@@ -227,7 +227,8 @@ pub fn lock_latest<T>(
     }
 }
 
-/// Gives a row that this transaction has inserted to `read`, by its place.
+/// Gives a row that this transaction has inserted to `read`, by its place; nothing where it has
+/// replaced or deleted it since.
 pub fn fetch_own<T>(
     open: &Open<'_>,
     tid: &ItemPointerData,
@@ -235,14 +236,16 @@ pub fn fetch_own<T>(
 ) -> Option<T> {
     let table = open.table();
     let mut at = *tid;
-    // SAFETY: a row of an open transaction stays in its place; whether it is still the latest
-    // version is for the update to find out. The steps are taken behind one boundary, with nothing
-    // on the stack that would have to be dropped.
+    // SAFETY: a row of an open transaction stays in its place. The steps are taken behind one
+    // boundary, with nothing on the stack that would have to be dropped.
     unsafe {
         let fetch = (*(*table).rd_tableam).tuple_fetch_row_version?;
         let (slot, found) = pg_sys::ffi::pg_guard_ffi_boundary(|| {
             let slot = raw::table_slot_create(table, core::ptr::null_mut());
-            let found = fetch(table, &mut at, &raw mut pg_sys::SnapshotAnyData, slot);
+            // Not a version that the effect itself has replaced or deleted: to update that one
+            // would be an error.
+            let own = &raw mut pg_sys::SnapshotSelfData;
+            let found = fetch(table, &mut at, own, slot);
             (slot, found)
         });
         let answer = found.then(|| read(slot));
