@@ -54,6 +54,7 @@ pub extern "C-unwind" fn _PG_init() {
     settings::define();
     pg::installation::watch();
     pg::roles::watch();
+    pg::commands::watch();
     pg::transaction::watch();
 }
 

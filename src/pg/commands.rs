@@ -4,7 +4,7 @@
 //! told from preparing them anew: see [`means_the_same_later`].
 
 use crate::error::{Error, Result};
-use crate::pg::{jsonb, roles, values};
+use crate::pg::{jsonb, raw, roles, values};
 use crate::value::Json;
 use core::cell::{Cell, RefCell};
 use core::ffi::CStr;
@@ -26,8 +26,8 @@ struct Meaning {
     text: CString,
     /// Some rights are looked at when a command is prepared.
     user: Oid,
-    /// Whether a backslash in a string stands for itself.
-    plain_backslashes: bool,
+    /// The settings by which its text is read and its constants are printed.
+    settings: [i32; 5],
 }
 
 struct Kept {
@@ -36,6 +36,8 @@ struct Kept {
     running: Rc<Cell<usize>>,
     /// When it was last asked for, in askings.
     asked: u64,
+    /// What names meant when it was prepared.
+    names: (u64, u64),
 }
 
 #[derive(Default)]
@@ -78,8 +80,16 @@ impl Plans {
     fn ask(&mut self, meaning: &Meaning) -> Option<Plan> {
         self.askings += 1;
         let kept = self.kept.get_mut(meaning)?;
+        if kept.names != names() {
+            return None;
+        }
         kept.asked = self.askings;
         Some(Plan::kept(kept.plan, &kept.running))
+    }
+
+    fn is_at_work(&self, meaning: &Meaning) -> bool {
+        let kept = self.kept.get(meaning);
+        kept.is_some_and(|kept| kept.running.get() > 0)
     }
 
     /// Keeps a plan, and answers it with one that is kept no longer, if there are too many.
@@ -87,9 +97,10 @@ impl Plans {
         &mut self,
         meaning: Meaning,
         plan: pg_sys::SPIPlanPtr,
+        names: (u64, u64),
     ) -> (Plan, Option<pg_sys::SPIPlanPtr>) {
-        let mut oldest = None;
-        if self.kept.len() >= MOST_KEPT {
+        let mut oldest = self.kept.remove(&meaning).map(|stale| stale.plan);
+        if oldest.is_none() && self.kept.len() >= MOST_KEPT {
             let idle = self.kept.iter().filter(|(_, kept)| kept.running.get() == 0);
             oldest = idle.min_by_key(|(_, kept)| kept.asked).map(|(_, k)| k.plan);
             self.kept.retain(|_, kept| Some(kept.plan) != oldest);
@@ -101,6 +112,7 @@ impl Plans {
             plan,
             running,
             asked,
+            names,
         };
         self.kept.insert(meaning, kept);
         (ready, oldest)
@@ -112,16 +124,57 @@ pub fn command<'a>(command: &[u8], request: Json<'a>) -> Result<Json<'a>> {
     let meaning = Meaning {
         text: CString::new(command).unwrap_or_default(),
         user: roles::current_user(),
-        // SAFETY: reads a setting.
-        plain_backslashes: unsafe { pg_sys::standard_conforming_strings },
+        // SAFETY: reads settings.
+        settings: unsafe {
+            [
+                pg_sys::standard_conforming_strings.into(),
+                pg_sys::Transform_null_equals.into(),
+                pg_sys::Array_nulls.into(),
+                pg_sys::extra_float_digits,
+                raw::bytea_output,
+            ]
+        },
     };
     let kept = PLANS.with_borrow_mut(|plans| plans.ask(&meaning));
     run(request, || kept.map_or_else(|| prepare(meaning), Ok))
 }
 
+thread_local! {
+    /// Counts the changes by which a name may have come to mean another object.
+    static NAMES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Changes whenever a name may mean another object, or a role's memberships may have changed.
+fn names() -> (u64, u64) {
+    (NAMES.get(), roles::memberships_epoch())
+}
+
+/// Asks Postgres to tell when a name may mean another object. Called once a backend.
+pub fn watch() {
+    for cache in [
+        pg_sys::SysCacheIdentifier::RELNAMENSP,
+        pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP,
+        pg_sys::SysCacheIdentifier::TYPENAMENSP,
+        pg_sys::SysCacheIdentifier::COLLNAMEENCNSP,
+        pg_sys::SysCacheIdentifier::CASTSOURCETARGET,
+    ] {
+        // SAFETY: the callback lives as long as the library, which is never unloaded.
+        unsafe {
+            pg_sys::CacheRegisterSyscacheCallback(cache as i32, Some(names_changed), Datum::null());
+        }
+    }
+}
+
+// Calls nothing of Postgres's and does not panic, so that it needs no guard.
+unsafe extern "C-unwind" fn names_changed(_argument: Datum, _cache: i32, _hash: u32) {
+    NAMES.set(NAMES.get() + 1);
+}
+
 /// Prepares a command, with SPI connected.
 fn prepare(meaning: Meaning) -> Result<Plan> {
     let mut types = [pg_sys::JSONBOID];
+    // Taken first: what changes while the text is read makes the plan stale.
+    let names = names();
     // SAFETY: called with SPI connected; text and types outlive the preparation. A prepared plan
     // has a list of its statements' sources, which may be null. No borrow is held where Postgres
     // is called, for it may re-enter.
@@ -142,7 +195,10 @@ fn prepare(meaning: Meaning) -> Result<Plan> {
                 "Put several statements into a function, and call that with run_once().",
             ));
         }
-        if meaning.text.as_bytes().len() > LONGEST_KEPT
+        // A stale one may be at work further out: this run does without.
+        let is_at_work = PLANS.with_borrow(|plans| plans.is_at_work(&meaning));
+        if is_at_work
+            || meaning.text.as_bytes().len() > LONGEST_KEPT
             || !means_the_same_later(first(sources).cast())
         {
             return Ok(Plan {
@@ -151,7 +207,7 @@ fn prepare(meaning: Meaning) -> Result<Plan> {
             });
         }
         pg_sys::SPI_keepplan(plan);
-        let (ready, oldest) = PLANS.with_borrow_mut(|plans| plans.keep(meaning, plan));
+        let (ready, oldest) = PLANS.with_borrow_mut(|plans| plans.keep(meaning, plan, names));
         if let Some(oldest) = oldest {
             pg_sys::SPI_freeplan(oldest);
         }

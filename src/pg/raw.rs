@@ -12,6 +12,9 @@ use pgrx::pg_sys::{
 };
 
 unsafe extern "C-unwind" {
+    /// The setting of this name.
+    pub static bytea_output: c_int;
+
     pub fn palloc0(size: usize) -> *mut c_void;
     pub fn int64_to_numeric(number: i64) -> Numeric;
 
