@@ -59,10 +59,13 @@ impl Function {
             (*frame).flinfo = info;
             (*frame).nargs = 1;
             (*frame).args.as_mut_slice(1)[0].value = Datum::from(request.image().as_ptr());
+            let mut usage = pg_sys::PgStat_FunctionCallUsage::default();
+            pg_sys::pgstat_init_function_usage(frame, &mut usage);
             let reply = match (*info).fn_addr {
                 Some(function) => pg_sys::ffi::pg_guard_ffi_boundary(|| function(frame)),
                 None => Datum::null(),
             };
+            pg_sys::pgstat_end_function_usage(&mut usage, true);
             let reply = if (*frame).isnull || (*info).fn_addr.is_none() {
                 jsonb::null()
             } else {

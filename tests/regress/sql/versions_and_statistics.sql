@@ -67,3 +67,9 @@ VACUUM account, request_result;
 SELECT count(*) FROM request_result;
 SELECT pg_relation_size('account') <= 16384 AS pruned;
 SELECT count(debit_once(1, 'p' || n, 1)) FROM generate_series(1, 100) AS n;
+-- A function that is an effect is counted as any function that is called.
+CREATE FUNCTION counted(request jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN RETURN request; END $$;
+SET track_functions = 'pl';
+SELECT count(state) FROM generate_series(1, 7) AS n, run_once('s', 'count:v1', n::text, '{}', 'counted(jsonb)');
+SELECT pg_stat_force_next_flush();
+SELECT funcname, calls FROM pg_stat_user_functions WHERE funcname = 'counted';
