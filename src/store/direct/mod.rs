@@ -8,11 +8,11 @@ pub mod shape;
 mod write;
 
 use super::spi::Spi;
-use super::tables::{Pending, RecordTable};
+use super::tables::RecordTable;
 use super::{Insert, Insertion, Move, Patience, Store};
 use crate::error::{Error, Result};
 use crate::pg::installation::Relation;
-use crate::pg::{jsonb, transaction, values, waiting};
+use crate::pg::{transaction, waiting};
 use crate::settings;
 use crate::value::{Row, Value};
 use core::cell::Cell;
@@ -160,9 +160,10 @@ impl Direct {
         relation::close([self.record.take(), self.account.take()]);
     }
 
-    /// Reads the account as it is now.
-    fn see(&self, account_id: i64, lock: u32) -> Option<Option<Seen>> {
-        let open = self.account(lock)?;
+    /// Reads the account as it is now. Its write lock is asked for where it is updated, after that of the
+    /// record's table: calls on both ways take them in one order, and whoever waits holds its key.
+    fn see(&self, account_id: i64) -> Option<Option<Seen>> {
+        let open = self.account(pg_sys::AccessShareLock)?;
         let seen = open.fetch(&[Value::Bigint(account_id)], |slot| {
             // SAFETY: the slot holds a row of this table.
             unsafe { seen(&open, slot, account_id) }
@@ -221,14 +222,7 @@ impl<'a> Store<'a> for Direct {
     }
 
     fn foresee(&self, account_id: i64, amount: i64, way: Move) -> Result<Option<i64>> {
-        // The account is about to be updated, unless the transaction may not write: that is said
-        // by the insert.
-        let lock = if transaction::is_read_only() {
-            pg_sys::AccessShareLock
-        } else {
-            pg_sys::RowExclusiveLock
-        };
-        match self.see(account_id, lock).flatten() {
+        match self.see(account_id).flatten() {
             Some(seen) => moved(seen.balance, amount, way),
             None => Ok(None),
         }
@@ -240,9 +234,7 @@ impl<'a> Store<'a> for Direct {
         if let Some(account_id) = insert.account_id {
             let is_seen =
                 |seen: Option<Seen>| seen.is_some_and(|seen| seen.account_id == account_id);
-            if !is_seen(self.seen.get())
-                && !is_seen(self.see(account_id, pg_sys::RowExclusiveLock).flatten())
-            {
+            if !is_seen(self.seen.get()) && !is_seen(self.see(account_id).flatten()) {
                 return self.spi.insert(insert);
             }
         }
@@ -250,37 +242,7 @@ impl<'a> Store<'a> for Direct {
             return self.spi.insert(insert);
         };
         let stamp = Value::Timestamp(transaction::clock());
-        let columns = open.columns;
-        let mut row: Vec<(i16, Value<'_>)> = Vec::with_capacity(16);
-        row.extend(
-            columns
-                .identity
-                .iter()
-                .copied()
-                .zip(insert.identity.iter().copied()),
-        );
-        row.extend(
-            columns
-                .request
-                .iter()
-                .copied()
-                .zip(insert.request.iter().copied()),
-        );
-        match (
-            insert.foreseen,
-            insert.table.pending,
-            columns.result.first(),
-        ) {
-            (Some(foreseen), _, _) => {
-                row.extend(columns.result.iter().copied().zip(foreseen.iter().copied()));
-            }
-            (None, Pending::JsonNull, Some(&first)) => {
-                row.push((first, Value::Json(jsonb::null())));
-            }
-            (None, Pending::Text(text), Some(&first)) => row.push((first, values::text(text))),
-            _ => {}
-        }
-        row.push((columns.stamp, stamp));
+        let row = open.columns.of_insert(insert, stamp);
         let is_free = self.is_free.take();
         let inserted = match insert.patience.left() {
             None => Some(write::insert(&open, &row, is_free)),
@@ -341,7 +303,7 @@ impl<'a> Store<'a> for Direct {
     }
 
     fn balance(&self, account_id: i64) -> Result<Option<i64>> {
-        match self.see(account_id, pg_sys::AccessShareLock) {
+        match self.see(account_id) {
             Some(seen) => Ok(seen.map(|seen| seen.balance)),
             None => self.spi.balance(account_id),
         }
@@ -352,7 +314,7 @@ impl<'a> Store<'a> for Direct {
             .seen
             .take()
             .filter(|seen| seen.account_id == account_id);
-        let see = || self.see(account_id, pg_sys::AccessShareLock).flatten();
+        let see = || self.see(account_id).flatten();
         let Some(mut seen) = seen.or_else(see) else {
             return self.spi.move_balance(account_id, amount, way);
         };

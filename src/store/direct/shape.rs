@@ -7,8 +7,10 @@
 use crate::error::Result;
 use crate::pg::catalog::{self, Table};
 use crate::pg::installation::{Installation, Relation};
-use crate::pg::roles;
-use crate::store::tables::{Column, Kind, RecordTable, ACCOUNT, TABLES};
+use crate::pg::{jsonb, roles, values};
+use crate::store::tables::{Column, Kind, Pending, RecordTable, ACCOUNT, TABLES};
+use crate::store::Insert;
+use crate::value::Value;
 use core::cell::{OnceCell, RefCell};
 use pgrx::pg_sys;
 use std::ffi::CString;
@@ -92,6 +94,39 @@ impl Columns {
             .map(|(number, _)| *number)
             .max()
             .unwrap_or(0)
+    }
+
+    /// The columns of a new record, by number.
+    pub fn of_insert<'a>(
+        &self,
+        insert: &Insert<'_, 'a>,
+        stamp: Value<'a>,
+    ) -> Vec<(i16, Value<'a>)> {
+        fn pairs<'r, 'a>(
+            numbers: &'r [i16],
+            values: &'r [Value<'a>],
+        ) -> impl Iterator<Item = (i16, Value<'a>)> + use<'r, 'a> {
+            numbers.iter().copied().zip(values.iter().copied())
+        }
+        let pending;
+        let result = match (insert.foreseen, insert.table.pending) {
+            (Some(foreseen), _) => foreseen,
+            (None, Pending::Nothing) => &[],
+            (None, Pending::JsonNull) => {
+                pending = [Value::Json(jsonb::null())];
+                &pending
+            }
+            (None, Pending::Text(text)) => {
+                pending = [values::text(text)];
+                &pending
+            }
+        };
+        let mut row = Vec::with_capacity(8);
+        row.extend(pairs(&self.identity, insert.identity));
+        row.extend(pairs(&self.request, insert.request));
+        row.extend(pairs(&self.result, result));
+        row.push((self.stamp, stamp));
+        row
     }
 }
 
