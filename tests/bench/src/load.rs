@@ -31,6 +31,7 @@ pub const DEBIT_SPI: Contender = Contender {
 };
 pub const BY_HAND: Contender = contender("PL/pgSQL by hand", "by_hand");
 pub const BY_APP: Contender = contender("application, 5 round trips", "by_app");
+pub const EFFECT: Contender = contender("the effect of run_once alone", "effect");
 pub const RUN_ONCE: Contender = contender("run_once", "run_once");
 pub const RUN_SQL_ONCE: Contender = contender("run_sql_once", "run_sql_once");
 pub const STORED_REPLY: Contender = contender("primary-key SELECT", "stored_reply");

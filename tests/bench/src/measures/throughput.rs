@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use crate::load::{
-    Length, Load, BARE, BY_APP, BY_HAND, DEBIT, DEBIT_SPI, REPLAY, REPLAY_BY_HAND, REPLAY_SPI,
-    RUN_ONCE, RUN_SQL_ONCE, STORED_REPLY,
+    Length, Load, BARE, BY_APP, BY_HAND, DEBIT, DEBIT_SPI, EFFECT, REPLAY, REPLAY_BY_HAND,
+    REPLAY_SPI, RUN_ONCE, RUN_SQL_ONCE, STORED_REPLY,
 };
 use crate::report::{Reach, Report};
 use crate::rounds;
@@ -30,6 +30,7 @@ pub fn asynchronous(bench: &Bench, report: &mut Report) -> Result<()> {
     let contenders = [
         BARE,
         DEBIT,
+        EFFECT,
         RUN_ONCE,
         RUN_SQL_ONCE,
         DEBIT_SPI,
