@@ -1,7 +1,7 @@
 -- A name in a command of run_sql_once means what it would mean if the command were prepared anew:
--- also where a table, a function or a type of that name was made since, in a schema that comes first
--- or with arguments that fit better; where a membership was lost; where a setting reads the text in
--- another way.
+-- also where a table, a function, an operator or a type of that name was made since, in a schema that
+-- comes first or with arguments that fit better; where a membership was lost; where a setting reads the
+-- text in another way.
 \set VERBOSITY terse
 \set SHOW_CONTEXT never
 \getenv regress PG_ABS_SRCDIR
@@ -49,6 +49,15 @@ CREATE FUNCTION kind_of(n numeric) RETURNS text LANGUAGE sql AS $$SELECT 'numeri
 SELECT t.ask($$SELECT kind_of(1)$$);
 CREATE FUNCTION kind_of(n int) RETURNS text LANGUAGE sql AS $$SELECT 'integer'$$;
 SELECT t.ask($$SELECT kind_of(1)$$);
+-- An operator in a schema that comes first.
+CREATE FUNCTION t.public_one(int, int) RETURNS text LANGUAGE sql AS $$SELECT 'public'$$;
+CREATE FUNCTION t.first_one(int, int) RETURNS text LANGUAGE sql AS $$SELECT 'first'$$;
+CREATE OPERATOR public.|#| (LEFTARG = int, RIGHTARG = int, FUNCTION = t.public_one);
+SET search_path = first, public;
+SELECT t.ask($$SELECT 1 |#| 2$$);
+CREATE OPERATOR first.|#| (LEFTARG = int, RIGHTARG = int, FUNCTION = t.first_one);
+SELECT t.ask($$SELECT 1 |#| 2$$);
+RESET search_path;
 -- Changed by the command itself, which then runs its own text again.
 CREATE FUNCTION t.makes(n int) RETURNS jsonb LANGUAGE plpgsql AS $f$
 BEGIN
