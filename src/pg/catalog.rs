@@ -42,9 +42,9 @@ impl Table {
         unsafe { (*self.0).rd_id }
     }
 
-    fn form(&self) -> &pg_sys::FormData_pg_class {
+    fn form(&self) -> pg_sys::FormData_pg_class {
         // SAFETY: an open relation has its row of pg_class, as long as it is open.
-        unsafe { &*(*self.0).rd_rel }
+        unsafe { *(*self.0).rd_rel }
     }
 
     /// Its kind, access method and persistence, and what may come between a statement and its rows.
@@ -102,24 +102,31 @@ impl Table {
 
     /// The defaults of columns, by number.
     fn defaults(&self) -> HashMap<i16, String> {
-        // SAFETY: an open relation has a descriptor, whose constraints are missing or complete.
+        // SAFETY: an open relation has a descriptor, whose constraints are missing or complete. They
+        // are copied before anything is looked up, for a look-up may make the server build the
+        // description of the relation anew.
         unsafe {
             let constraints = (*(*self.0).rd_att).constr;
             if constraints.is_null() {
                 return HashMap::new();
             }
-            (0..usize::from((*constraints).num_defval))
+            let copied: Vec<_> = (0..usize::from((*constraints).num_defval))
                 .map(|n| {
                     let default = (*constraints).defval.add(n);
-                    let text = pg_sys::cstring_to_text((*default).adbin);
-                    let printed = pg_sys::OidFunctionCall2Coll(
-                        pg_sys::F_PG_GET_EXPR_PG_NODE_TREE_OID,
-                        Oid::INVALID,
-                        Datum::from(text),
-                        Datum::from(self.oid()),
-                    );
-                    ((*default).adnum, printed_text(printed))
+                    ((*default).adnum, pg_sys::cstring_to_text((*default).adbin))
                 })
+                .collect();
+            let print = |text: *mut pg_sys::text| {
+                printed_text(pg_sys::OidFunctionCall2Coll(
+                    pg_sys::F_PG_GET_EXPR_PG_NODE_TREE_OID,
+                    Oid::INVALID,
+                    Datum::from(text),
+                    Datum::from(self.oid()),
+                ))
+            };
+            copied
+                .into_iter()
+                .map(|(number, text)| (number, print(text)))
                 .collect()
         }
     }
@@ -186,9 +193,9 @@ impl Table {
     /// of this name.
     pub fn triggers(&self, own_key: &str) -> String {
         let mut triggers = Vec::new();
-        // SAFETY: an open relation has a description of its triggers, or none.
+        // SAFETY: an open relation has a description of its triggers, or none; it is copied, as above.
         unsafe {
-            let description = (*self.0).trigdesc;
+            let description = pg_sys::CopyTriggerDesc((*self.0).trigdesc);
             if description.is_null() {
                 return String::new();
             }
