@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::identity;
 use crate::value::Text;
+use core::cell::LazyCell;
 use core::ffi::CStr;
 use std::ffi::CString;
 
@@ -50,19 +51,18 @@ pub fn scope(
     scope: impl FnOnce() -> Vec<u8>,
     setting: impl Fn(&CStr) -> Option<Vec<u8>>,
 ) -> Result<()> {
-    let granted = || grants.iter().filter(|grant| grant.access == access);
-    if granted().any(|grant| grant.scopes == Scopes::Every) {
-        return Ok(());
-    }
-    let scope = scope();
-    let is_it = |scopes: &Scopes| match scopes {
-        Scopes::Every => true,
-        Scopes::One(one) => **one == *scope,
-        Scopes::Setting(name) => {
-            !scope.is_empty() && setting(name).is_some_and(|value| value == scope)
-        }
-    };
-    if granted().any(|grant| is_it(&grant.scopes)) {
+    let scope = LazyCell::new(scope);
+    let allowed = grants.iter().any(|grant| {
+        grant.access == access
+            && match &grant.scopes {
+                Scopes::Every => true,
+                Scopes::One(one) => **one == **scope,
+                Scopes::Setting(name) => {
+                    !scope.is_empty() && setting(name).is_some_and(|value| value == *scope)
+                }
+            }
+    });
+    if allowed {
         Ok(())
     } else {
         Err(Error::Scope)

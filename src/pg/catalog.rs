@@ -55,16 +55,6 @@ impl Table {
             access_method(form.relam),
             char::from(form.relpersistence as u8).to_string(),
         ];
-        let mut note = |is_so: bool, word: &str| {
-            if is_so {
-                words.push(word.to_owned());
-            }
-        };
-        note(form.relrowsecurity || form.relforcerowsecurity, "policies");
-        note(form.relispartition, "partition");
-        note(form.relhassubclass && self.has_children(), "children");
-        // SAFETY: the relation is open.
-        note(unsafe { !(*self.0).rd_rules.is_null() }, "rules");
         let needed = [pg_sys::ACL_SELECT, pg_sys::ACL_INSERT, pg_sys::ACL_UPDATE];
         let may = |right: u32| {
             // SAFETY: looks up the privileges of the table's owner.
@@ -72,10 +62,18 @@ impl Table {
                 unsafe { pg_sys::pg_class_aclcheck(self.oid(), form.relowner, right.into()) };
             check == pg_sys::AclResult::ACLCHECK_OK
         };
-        note(!needed.into_iter().all(may), "privileges");
+        // SAFETY: the relation is open.
+        let has_rules = unsafe { !(*self.0).rd_rules.is_null() };
         // SAFETY: looks an extension up by its name, which may be missing.
         let citus = unsafe { pg_sys::get_extension_oid(c"citus".as_ptr(), true) };
-        note(citus != Oid::INVALID, "distributed");
+        words.extend(those_that_are_so([
+            (form.relrowsecurity || form.relforcerowsecurity, "policies"),
+            (form.relispartition, "partition"),
+            (form.relhassubclass && self.has_children(), "children"),
+            (has_rules, "rules"),
+            (!needed.into_iter().all(may), "privileges"),
+            (citus != Oid::INVALID, "distributed"),
+        ]));
         words.join(" ")
     }
 
@@ -219,6 +217,14 @@ impl Table {
     }
 }
 
+/// The words of what is so.
+fn those_that_are_so<const N: usize>(
+    facts: [(bool, &str); N],
+) -> impl Iterator<Item = String> + '_ {
+    let words = facts.into_iter().filter(|(is_so, _)| *is_so);
+    words.map(|(_, word)| word.to_owned())
+}
+
 fn joined(mut named: Vec<(String, String)>) -> String {
     named.sort();
     let texts: Vec<String> = named.into_iter().map(|(_, text)| text).collect();
@@ -268,14 +274,11 @@ fn column(table: Oid, number: i16, default: Option<&String>) -> Option<Column> {
                 pg_sys::C_COLLATION_OID => words.push("C".to_owned()),
                 _ => words.push("other collation".to_owned()),
             }
-            let mut note = |is_so: bool, word: &str| {
-                if is_so {
-                    words.push(word.to_owned());
-                }
-            };
-            note(form.attnotnull, "not null");
-            note(form.attgenerated != 0 || form.attidentity != 0, "generated");
-            note(form.atthasmissing, "missing");
+            words.extend(those_that_are_so([
+                (form.attnotnull, "not null"),
+                (form.attgenerated != 0 || form.attidentity != 0, "generated"),
+                (form.atthasmissing, "missing"),
+            ]));
             words.extend(default.map(|default| format!("= {default}")));
             Column {
                 number,
